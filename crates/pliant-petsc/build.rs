@@ -49,15 +49,20 @@ fn check_configuration(include: &Path) -> Result<(), String> {
         return Ok(());
     };
     let defines = |name: &str| {
-        text.lines()
-            .any(|line| line.strip_prefix("#define ").is_some_and(|rest| rest.split(' ').next() == Some(name)))
+        text.lines().any(|line| {
+            line.strip_prefix("#define ")
+                .is_some_and(|rest| rest.split(' ').next() == Some(name))
+        })
     };
     let refused = [
         (defines("PETSC_USE_COMPLEX"), "complex numbers"),
         (!defines("PETSC_USE_REAL_DOUBLE"), "another precision than double"),
         (defines("PETSC_USE_64BIT_INDICES"), "indices of 64 bits"),
         (!defines("PETSC_HAVE_MUMPS"), "no MUMPS"),
-        (!defines("PETSC_HAVE_OMPI_MAJOR_VERSION"), "another MPI than Open MPI"),
+        (
+            !defines("PETSC_HAVE_OMPI_MAJOR_VERSION"),
+            "another MPI than Open MPI",
+        ),
     ];
     match refused.iter().find(|(is_so, _)| *is_so) {
         Some((_, what)) => Err(format!(

@@ -50,7 +50,13 @@ unsafe extern "C" {
     fn MPI_Comm_rank(comm: Handle, rank: *mut c_int) -> c_int;
     fn MPI_Comm_size(comm: Handle, size: *mut c_int) -> c_int;
     fn MPI_Barrier(comm: Handle) -> c_int;
-    fn MPI_Bcast(buffer: *mut c_void, count: c_int, datatype: *const Opaque, root: c_int, comm: Handle) -> c_int;
+    fn MPI_Bcast(
+        buffer: *mut c_void,
+        count: c_int,
+        datatype: *const Opaque,
+        root: c_int,
+        comm: Handle,
+    ) -> c_int;
     fn MPI_Abort(comm: Handle, code: c_int) -> c_int;
     fn MPI_Allreduce(
         from: *const c_void,
@@ -140,7 +146,10 @@ fn check(call: &'static str, code: Code) -> Result<(), Error> {
     let known = unsafe { PetscErrorMessage(code, &mut text, null_mut()) } == 0 && !text.is_null();
     let message = match known {
         // SAFETY: a text of PETSc ends with zero and lives as long as the program.
-        true => unsafe { CStr::from_ptr(text) }.to_string_lossy().trim().to_owned(),
+        true => unsafe { CStr::from_ptr(text) }
+            .to_string_lossy()
+            .trim()
+            .to_owned(),
         false => "an unknown error".to_owned(),
     };
     Err(Error::Call { call, code, message })
@@ -192,10 +201,16 @@ impl Library {
         // program, and errors come back as codes.
         unsafe {
             let name = c"-no_signal_handler".as_ptr();
-            check("PetscOptionsSetValue", PetscOptionsSetValue(null_mut(), name, c"true".as_ptr()))?;
+            check(
+                "PetscOptionsSetValue",
+                PetscOptionsSetValue(null_mut(), name, c"true".as_ptr()),
+            )?;
             check("PetscInitialize", PetscInitializeNoArguments())?;
             let handler = PetscReturnErrorHandler as *const () as *const c_void;
-            check("PetscPushErrorHandler", PetscPushErrorHandler(handler, null_mut()))?;
+            check(
+                "PetscPushErrorHandler",
+                PetscPushErrorHandler(handler, null_mut()),
+            )?;
         }
         let library = Arc::new(Self {
             thread: std::thread::current().id(),
@@ -273,7 +288,13 @@ impl Library {
         let count = index("bytes", bytes.len())?;
         // SAFETY: a buffer of `count` bytes.
         check("MPI_Bcast", unsafe {
-            MPI_Bcast(bytes.as_mut_ptr().cast(), count, &raw const ompi_mpi_byte, 0, comm)
+            MPI_Bcast(
+                bytes.as_mut_ptr().cast(),
+                count,
+                &raw const ompi_mpi_byte,
+                0,
+                comm,
+            )
         })
     }
 
@@ -282,7 +303,9 @@ impl Library {
         self.enter()?;
         let mut bytes = 0.0;
         // SAFETY: PETSc writes one number.
-        check("PetscMemoryGetCurrentUsage", unsafe { PetscMemoryGetCurrentUsage(&mut bytes) })?;
+        check("PetscMemoryGetCurrentUsage", unsafe {
+            PetscMemoryGetCurrentUsage(&mut bytes)
+        })?;
         Ok(bytes)
     }
 }
@@ -413,11 +436,17 @@ impl Matrix {
         // SAFETY: a matrix that is alive; both lists of indices have `count` numbers, which PETSc
         // may change.
         unsafe {
-            check("MatSetSizes", MatSetSizes(handle, here, here, DETERMINE, DETERMINE))?;
+            check(
+                "MatSetSizes",
+                MatSetSizes(handle, here, here, DETERMINE, DETERMINE),
+            )?;
             check("MatSetType", MatSetType(handle, c"aij".as_ptr()))?;
             check("MatSetBlockSize", MatSetBlockSize(handle, block))?;
             let (rows, columns) = (rows.as_mut_ptr(), columns.as_mut_ptr());
-            check("MatSetPreallocationCOO", MatSetPreallocationCOO(handle, count, rows, columns))?;
+            check(
+                "MatSetPreallocationCOO",
+                MatSetPreallocationCOO(handle, count, rows, columns),
+            )?;
             check("MatSetOption", MatSetOption(handle, MAT_SYMMETRIC, 1))?;
         }
         Ok(Self { owner, entries })
@@ -428,7 +457,9 @@ impl Matrix {
         let handle = self.owner.get()?;
         same_length("values of entries", self.entries, values.len())?;
         // SAFETY: as many values as places.
-        check("MatSetValuesCOO", unsafe { MatSetValuesCOO(handle, values.as_ptr(), INSERT_VALUES) })?;
+        check("MatSetValuesCOO", unsafe {
+            MatSetValuesCOO(handle, values.as_ptr(), INSERT_VALUES)
+        })?;
         // SAFETY: a matrix that is alive. (New values take the mark away.)
         check("MatSetOption", unsafe { MatSetOption(handle, MAT_SYMMETRIC, 1) })
     }
@@ -437,7 +468,9 @@ impl Matrix {
     pub(crate) fn vector(&self) -> Result<Vector, Error> {
         let mut vector = null_mut();
         // SAFETY: PETSc writes one handle; the other pointer may be null.
-        check("MatCreateVecs", unsafe { MatCreateVecs(self.owner.get()?, &mut vector, null_mut()) })?;
+        check("MatCreateVecs", unsafe {
+            MatCreateVecs(self.owner.get()?, &mut vector, null_mut())
+        })?;
         Ok(Vector(Owner {
             handle: vector,
             destroy: VecDestroy,
@@ -448,13 +481,17 @@ impl Matrix {
     /// `y = A x`. Collective.
     pub(crate) fn multiply(&self, x: &Vector, y: &mut Vector) -> Result<(), Error> {
         // SAFETY: handles that are alive; PETSc compares the sizes, and `x` is not `y`.
-        check("MatMult", unsafe { MatMult(self.owner.get()?, x.0.get()?, y.0.get()?) })
+        check("MatMult", unsafe {
+            MatMult(self.owner.get()?, x.0.get()?, y.0.get()?)
+        })
     }
 
     /// Writes the diagonal. Collective.
     pub(crate) fn diagonal(&self, out: &mut Vector) -> Result<(), Error> {
         // SAFETY: handles that are alive; PETSc compares the sizes.
-        check("MatGetDiagonal", unsafe { MatGetDiagonal(self.owner.get()?, out.0.get()?) })
+        check("MatGetDiagonal", unsafe {
+            MatGetDiagonal(self.owner.get()?, out.0.get()?)
+        })
     }
 
     /// Tells vectors that the matrix takes to almost nothing; they must be orthonormal. Collective.
@@ -505,7 +542,11 @@ impl Gather {
     }
 
     /// Calls a function with the whole vector. Collective.
-    pub(crate) fn with<T>(&mut self, from: &Vector, function: impl FnOnce(&mut [f64]) -> T) -> Result<T, Error> {
+    pub(crate) fn with<T>(
+        &mut self,
+        from: &Vector,
+        function: impl FnOnce(&mut [f64]) -> T,
+    ) -> Result<T, Error> {
         let (scatter, from, to) = (self.scatter.get()?, from.0.get()?, self.all.0.get()?);
         // SAFETY: handles that are alive, and the vectors that the scatter is for.
         unsafe {
@@ -559,7 +600,10 @@ impl Halo {
         let scatter = self.scatter.get()?;
         // SAFETY: handles that are alive, and the vectors that the scatter is for.
         unsafe {
-            check("VecScatterBegin", VecScatterBegin(scatter, from, to, insert, mode))?;
+            check(
+                "VecScatterBegin",
+                VecScatterBegin(scatter, from, to, insert, mode),
+            )?;
             check("VecScatterEnd", VecScatterEnd(scatter, from, to, insert, mode))
         }
     }
@@ -633,7 +677,10 @@ impl Solver {
         // SAFETY: handles that are alive; PETSc writes that of the factor, which is the
         // preconditioner's.
         unsafe {
-            check("PCFactorSetMatSolverType", PCFactorSetMatSolverType(pc, c"mumps".as_ptr()))?;
+            check(
+                "PCFactorSetMatSolverType",
+                PCFactorSetMatSolverType(pc, c"mumps".as_ptr()),
+            )?;
             check("PCFactorSetUpMatSolverType", PCFactorSetUpMatSolverType(pc))?;
             check("PCFactorGetMatrix", PCFactorGetMatrix(pc, &mut factor))?;
             // The last front is not given to ScaLAPACK, whose negative pivots MUMPS does not count;
@@ -709,11 +756,20 @@ impl Solver {
         const DIVERGED_ITS: c_int = -3;
         // SAFETY: handles that are alive; PETSc compares the sizes, and `x` is not `b`.
         unsafe {
-            check("KSPSetTolerances", KSPSetTolerances(ksp, share, 0.0, DIVERGED, most))?;
+            check(
+                "KSPSetTolerances",
+                KSPSetTolerances(ksp, share, 0.0, DIVERGED, most),
+            )?;
             check("KSPSolve", KSPSolve(ksp, b.0.get()?, x.0.get()?))?;
             check("KSPGetConvergedReason", KSPGetConvergedReason(ksp, &mut reason))?;
-            check("KSPGetIterationNumber", KSPGetIterationNumber(ksp, &mut iterations))?;
+            check(
+                "KSPGetIterationNumber",
+                KSPGetIterationNumber(ksp, &mut iterations),
+            )?;
         }
-        Ok((usize::try_from(iterations).unwrap_or(0), reason > 0 || reason == DIVERGED_ITS))
+        Ok((
+            usize::try_from(iterations).unwrap_or(0),
+            reason > 0 || reason == DIVERGED_ITS,
+        ))
     }
 }

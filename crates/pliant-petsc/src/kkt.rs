@@ -6,8 +6,8 @@ use crate::session::Share;
 use crate::spread::SpreadSystem;
 use pliant_krylov::{NearNullSpace, ProvidedSolver, Provider, Purpose};
 use pliant_solvers::{
-    BoundsReport, Kind, KktMemory, KktResidual, KktSolver, KktSystem, ResidualWorkspace, Solution, SolveError,
-    SolveReport, Status,
+    BoundsReport, Kind, KktMemory, KktResidual, KktSolver, KktSystem, ResidualWorkspace, Solution,
+    SolveError, SolveReport, Status,
 };
 use std::sync::Arc;
 
@@ -189,11 +189,7 @@ impl PetscSolver {
         Ok((iterations, true))
     }
 
-    fn solve_by_passes(
-        &mut self,
-        system: &KktSystem,
-        solution: &mut Solution,
-    ) -> Result<SolveReport, Error> {
+    fn solve_by_passes(&mut self, system: &KktSystem, solution: &mut Solution) -> Result<SolveReport, Error> {
         if let Some(plan) = &self.plan {
             let right = system.c.iter().chain(&system.b).copied();
             require_same(&plan.library, "right-hand sides", right)?;
@@ -230,7 +226,11 @@ impl PetscSolver {
                 break;
             }
         }
-        let zero = self.plan.as_ref().and_then(|plan| plan.pivots).map_or(0, |p| p.zero);
+        let zero = self
+            .plan
+            .as_ref()
+            .and_then(|plan| plan.pivots)
+            .map_or(0, |p| p.zero);
         Ok(SolveReport {
             status,
             residual,
@@ -248,7 +248,10 @@ impl PetscSolver {
     fn inertia(&self, system: &KktSystem) -> (usize, usize) {
         let pivots = self.plan.as_ref().and_then(|plan| plan.pivots);
         pivots.map_or((0, 0), |Pivots { negative, zero }| {
-            ((system.n() + system.m()).saturating_sub(negative + zero), negative)
+            (
+                (system.n() + system.m()).saturating_sub(negative + zero),
+                negative,
+            )
         })
     }
 }
@@ -279,7 +282,10 @@ impl KktSolver for PetscSolver {
             && plan.solver.has_failed().map_err(in_words)?
         {
             let message = "there is no factor: MUMPS or GAMG gave up on the matrix".to_owned();
-            return Err(SolveError::Provided { solver: NAME, message });
+            return Err(SolveError::Provided {
+                solver: NAME,
+                message,
+            });
         }
         if let (Purpose::Minimum, Some(kind)) = (self.purpose, self.kind(system))
             && kind.unheld() > 0
@@ -366,7 +372,9 @@ fn require_same(
     // FNV-1a over whole numbers of 64 bits; of the sum as many bits as a number of double precision
     // holds exactly.
     let sum = values.fold(0xcbf2_9ce4_8422_2325u64, |sum, v| {
-        (sum ^ v.to_bits()).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(23)
+        (sum ^ v.to_bits())
+            .wrapping_mul(0x0000_0100_0000_01b3)
+            .rotate_left(23)
     });
     let own = [(sum >> 11) as f64];
     let (mut least, mut largest) = ([0.0], [0.0]);

@@ -131,7 +131,13 @@ mod tests {
     #[test]
     fn parts_are_even_and_cut_across_the_longest_edge() {
         let centres: Vec<[f64; 3]> = (0..1000)
-            .map(|i| [f64::from(i % 10), 10.0 * f64::from(i / 10 % 10), f64::from(i / 100)])
+            .map(|i| {
+                [
+                    f64::from(i % 10),
+                    10.0 * f64::from(i / 10 % 10),
+                    f64::from(i / 100),
+                ]
+            })
             .collect();
         for parts in [1, 2, 4, 8, 3, 7] {
             let found = bisect(&centres, parts);
@@ -142,7 +148,11 @@ mod tests {
             assert!(most - least <= 1, "{counts:?}");
         }
         let two = bisect(&centres, 2);
-        assert!(two.iter().zip(&centres).all(|(part, c)| *part == usize::from(c[1] >= 50.0)));
+        assert!(
+            two.iter()
+                .zip(&centres)
+                .all(|(part, c)| *part == usize::from(c[1] >= 50.0))
+        );
     }
 
     #[test]
@@ -151,10 +161,16 @@ mod tests {
         let bars = [[2, 3], [1, 2], [0, 1]];
         let of = |rank| NodesOfPart::new(&[1, 1, 0], |e| &bars[e], 5, rank);
         let first = of(0);
-        assert_eq!((&first.nodes[..], &first.numbers[..], first.own), (&[0, 1][..], &[0, 1][..], 2));
+        assert_eq!(
+            (&first.nodes[..], &first.numbers[..], first.own),
+            (&[0, 1][..], &[0, 1][..], 2)
+        );
         let second = of(1);
         assert_eq!(second.elements, [0, 1]);
-        assert_eq!((&second.nodes[..], &second.numbers[..], second.own), (&[1, 2, 3][..], &[1, 2, 3][..], 2));
+        assert_eq!(
+            (&second.nodes[..], &second.numbers[..], second.own),
+            (&[1, 2, 3][..], &[1, 2, 3][..], 2)
+        );
         assert_eq!(second.coordinates(2), [2, 3, 4, 5, 6, 7]);
         assert_eq!((second.place(2), second.place(0)), (Some(1), None));
         assert_eq!(of(2), NodesOfPart::default());

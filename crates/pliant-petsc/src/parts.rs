@@ -120,7 +120,12 @@ impl SpreadModel {
     /// [`Error::NotInParts`], [`Error::Size`] for a list of another length, numbers that no process
     /// owns or a coordinate that is fixed in some parts alone; [`Error::Model`], [`Error::Plan`],
     /// [`Error::Call`].
-    pub fn new(session: &Session, problem: Problem, coordinates: &[usize], own: usize) -> Result<Self, Error> {
+    pub fn new(
+        session: &Session,
+        problem: Problem,
+        coordinates: &[usize],
+        own: usize,
+    ) -> Result<Self, Error> {
         let library = session.library();
         refuse(&problem)?;
         let mut evaluation = Evaluation::new(&problem);
@@ -265,7 +270,9 @@ impl SpreadModel {
     /// Moves the independent coordinates by a share of the answer, and what hangs on them.
     fn displace(&mut self, share: f64) -> Result<(), Error> {
         let change = &mut self.scratch.change;
-        change[..self.problem.dof_count()].iter_mut().for_each(|d| *d *= share);
+        change[..self.problem.dof_count()]
+            .iter_mut()
+            .for_each(|d| *d *= share);
         for node in self.problem.nodes() {
             let Some(first) = node.first_dof() else { continue };
             let step = &change[first..first + node.velocity_range().len()];
@@ -318,7 +325,14 @@ impl SpreadModel {
                 scratch.node[first + k] += lambda;
                 scratch.terms[first + k] += lambda.abs();
             }
-            worst = worst.max(deficits(problem, evaluation, state, group, multipliers, &mut scratch.right[n..]));
+            worst = worst.max(deficits(
+                problem,
+                evaluation,
+                state,
+                group,
+                multipliers,
+                &mut scratch.right[n..],
+            ));
         }
         evaluation.pull_back(problem, &mut scratch.node);
         evaluation.pull_back_sizes(problem, &mut scratch.terms);
@@ -352,7 +366,11 @@ impl SpreadModel {
         right[n..].copy_from_slice(&rows);
         self.scratch.right = right;
         let share = if missing == 0.0 { 0.0 } else { missing / terms };
-        let deficit = if largest[0] == 0.0 { 0.0 } else { largest[0] / largest[1] };
+        let deficit = if largest[0] == 0.0 {
+            0.0
+        } else {
+            largest[0] / largest[1]
+        };
         Ok((share, deficit))
     }
 
@@ -360,7 +378,13 @@ impl SpreadModel {
     fn system(&mut self) -> Result<&mut System, Error> {
         let system = match self.system.take() {
             Some(system) => system,
-            None => System::new(&self.library, &self.problem, &self.state, &self.assembler, &self.places)?,
+            None => System::new(
+                &self.library,
+                &self.problem,
+                &self.state,
+                &self.assembler,
+                &self.places,
+            )?,
         };
         Ok(self.system.insert(system))
     }
@@ -464,7 +488,11 @@ impl Places {
         let mut worst = [0.0; 2];
         library.reduce(Reduction::Largest, &bad, &mut worst)?;
         if worst[0] > 0.0 {
-            return Err(wrong("numbers of coordinates of every part", n, coordinates.len()));
+            return Err(wrong(
+                "numbers of coordinates of every part",
+                n,
+                coordinates.len(),
+            ));
         }
         if worst[1] > 0.0 {
             return Err(wrong("numbers of coordinates that no process owns", 0, beyond));
@@ -576,7 +604,12 @@ impl System {
     }
 
     /// Adds up the parts and solves. Collective.
-    fn solve(&mut self, assembler: &Assembler, right: &[f64], change: &mut [f64]) -> Result<(usize, f64), Error> {
+    fn solve(
+        &mut self,
+        assembler: &Assembler,
+        right: &[f64],
+        change: &mut [f64],
+    ) -> Result<(usize, f64), Error> {
         let kkt = assembler.system();
         let parts = [
             (&self.sources.w, kkt.w.values(), 1.0),
@@ -619,7 +652,8 @@ impl System {
                 return Err(Error::NotSolved { residual });
             }
             let correction = self.correction.with(|d| d.to_vec())?;
-            self.answer.with(|z| z.iter_mut().zip(&correction).for_each(|(z, d)| *z += d))?;
+            self.answer
+                .with(|z| z.iter_mut().zip(&correction).for_each(|(z, d)| *z += d))?;
             self.find_residual()?;
             residual = self.residual.norm()? / (size + self.diagonal_terms()?);
         }
@@ -671,7 +705,11 @@ fn check_fixed(
         halo.read(scratch, sum)?;
     }
     let [fixed_by, all] = sums;
-    let apart = fixed_by.iter().zip(&all).filter(|(f, a)| **f != 0.0 && f != a).count();
+    let apart = fixed_by
+        .iter()
+        .zip(&all)
+        .filter(|(f, a)| **f != 0.0 && f != a)
+        .count();
     let mut worst = [0.0];
     library.reduce(Reduction::Largest, &[apart as f64], &mut worst)?;
     match worst[0] > 0.0 {
@@ -733,7 +771,10 @@ fn rigid_motions(
     for motion in 0..6 {
         let values: Vec<f64> = points.iter().flat_map(|x| velocity(motion, x)).collect();
         let mut column = spread(&values)?;
-        column.iter_mut().zip(&parts_of).for_each(|(v, parts)| *v /= parts);
+        column
+            .iter_mut()
+            .zip(&parts_of)
+            .for_each(|(v, parts)| *v /= parts);
         columns.push(column);
     }
     let dot = |a: &[f64], b: &[f64]| -> Result<f64, Error> {

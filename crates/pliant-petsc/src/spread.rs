@@ -138,7 +138,9 @@ impl SpreadSystem {
 
 /// The slots of a row with their columns.
 fn slots(pattern: &pliant_sparse::Pattern, i: usize) -> impl Iterator<Item = (usize, usize)> {
-    pattern.row_slots(i).zip(pattern.row(i).iter().map(|k| *k as usize))
+    pattern
+        .row_slots(i)
+        .zip(pattern.row(i).iter().map(|k| *k as usize))
 }
 
 /// The size of all blocks of variables where there are no rows; else 1.

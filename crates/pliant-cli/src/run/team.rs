@@ -123,7 +123,9 @@ mod spread {
             runner.set_processes(session.size());
             let mut moment = Vec::new();
             if has_gone_on && self.speaks() {
-                moment = runner.checkpoint_bytes().map_err(|e| refusal(e.to_string(), ""))?;
+                moment = runner
+                    .checkpoint_bytes()
+                    .map_err(|e| refusal(e.to_string(), ""))?;
             }
             session.broadcast(&mut moment).map_err(failed)?;
             if !self.speaks() && !moment.is_empty() {

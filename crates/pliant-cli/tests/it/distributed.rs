@@ -101,7 +101,10 @@ mod over_mpi {
             assert_eq!(files("serial"), files(&out));
             let apart = difference(&serial, &found);
             assert!(apart <= SAME, "{processes} processes: {apart:e}");
-            assert!(found["residual"]["worst"].as_f64().unwrap() <= 1.01 * serial["residual"]["worst"].as_f64().unwrap().max(1e-9));
+            assert!(
+                found["residual"]["worst"].as_f64().unwrap()
+                    <= 1.01 * serial["residual"]["worst"].as_f64().unwrap().max(1e-9)
+            );
         }
         result(dir.path(), "2")
     }
@@ -147,7 +150,12 @@ mod over_mpi {
 
     #[test]
     fn nets_rods_and_redundant_loops_move_the_same() {
-        for (name, duration) in [("net", 0.1), ("heavy_cable", 0.1), ("beam", 0.1), ("four_bar", 0.2)] {
+        for (name, duration) in [
+            ("net", 0.1),
+            ("heavy_cable", 0.1),
+            ("beam", 0.1),
+            ("four_bar", 0.2),
+        ] {
             let text = fs::read_to_string(scene(&format!("{name}.ron"))).unwrap();
             let from = text.find("duration: ").unwrap();
             let to = from + text[from..].find([',', ')']).unwrap();
@@ -173,7 +181,11 @@ mod over_mpi {
     #[test]
     fn a_checkpoint_goes_on_with_another_number_of_processes() {
         let dir = tempfile::tempdir().unwrap();
-        let file = write(dir.path(), "scene.ron", &CHAIN.replace("duration: 0.1", "duration: 0.4"));
+        let file = write(
+            dir.path(),
+            "scene.ron",
+            &CHAIN.replace("duration: 0.1", "duration: 0.4"),
+        );
         let serial = pliant(dir.path(), &["run", &file, "--quiet", "--out", "serial"]);
         assert!(serial.status.success(), "{}", err(&serial));
         // A run that is killed as a whole after its first checkpoints.
@@ -198,7 +210,10 @@ mod over_mpi {
         let apart = difference(&serial, &spread);
         assert!(apart <= SAME, "{apart:e}");
         // A run alone goes on from it as well, and says what it has to go on from.
-        let again = pliant(dir.path(), &["run", &file, "--quiet", "--out", "spread", "--resume"]);
+        let again = pliant(
+            dir.path(),
+            &["run", &file, "--quiet", "--out", "spread", "--resume"],
+        );
         assert_eq!(again.status.code(), Some(2), "{}", err(&again));
     }
 

@@ -6,8 +6,8 @@ use crate::motion::SolverMemory;
 use crate::options::{BoundedRows, KrylovMethod, LinearSolver, Preconditioner};
 use crate::{Error, Options};
 use pliant_krylov::{
-    IterativeMethod, IterativeOptions, IterativePreconditioner, IterativeSolver, NearNullSpace, ProvidedSolver,
-    Provider, Purpose,
+    IterativeMethod, IterativeOptions, IterativePreconditioner, IterativeSolver, NearNullSpace,
+    ProvidedSolver, Provider, Purpose,
 };
 use pliant_solvers::complementarity::ConicMemory;
 use pliant_solvers::{

@@ -121,12 +121,7 @@ impl RestSolver {
     }
 
     /// Hands the tangent to the solver of a provider.
-    fn prepare_provided(
-        &mut self,
-        provider: Provider,
-        system: &KktSystem,
-        by: By,
-    ) -> Result<(), SolveError> {
+    fn prepare_provided(&mut self, provider: Provider, system: &KktSystem, by: By) -> Result<(), SolveError> {
         let kept = self.provided.take_if(|(of, _)| *of == provider);
         let (_, solver) = self
             .provided

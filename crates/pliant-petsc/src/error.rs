@@ -17,7 +17,7 @@ pub enum Error {
         call: &'static str,
         /// The code that it returned.
         code: i32,
-        /// What PETSc says of the code.
+        /// The words of PETSc for the code.
         message: String,
     },
     /// A call from another thread than the one that began the session.
@@ -29,7 +29,7 @@ pub enum Error {
     /// A number does not fit PETSc's indices of 32 bits.
     #[error("{count} {what} are more than the indices of PETSc reach, {}", i32::MAX)]
     TooLarge {
-        /// What is counted.
+        /// The things that are counted.
         what: &'static str,
         /// How many there are.
         count: usize,

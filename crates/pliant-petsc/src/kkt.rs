@@ -63,7 +63,7 @@ pub struct PetscSolver {
     correction: Solution,
 }
 
-/// What is made for one shape of systems. Objects of PETSc are destroyed in this order.
+/// All that is made for one shape of systems. Objects of PETSc are destroyed in this order.
 #[derive(Debug)]
 struct Plan {
     solver: Solver,
@@ -217,10 +217,13 @@ impl PetscSolver {
                 break;
             }
             residual = system.residual(solution, &mut self.residual);
+            // A NaN neither pays nor is better.
+            let pays = residual.relative <= PAYS * before.1.relative;
+            let is_better = residual.relative <= before.1.relative;
             if residual.relative <= self.tolerance {
                 status = Status::Converged;
-            } else if passes > 1 && !(residual.relative <= PAYS * before.1.relative) {
-                if !(residual.relative <= before.1.relative) {
+            } else if passes > 1 && !pays {
+                if !is_better {
                     (*solution, residual) = before;
                 }
                 break;

@@ -66,7 +66,7 @@ pub struct NodesOfPart {
 }
 
 impl NodesOfPart {
-    /// What part `rank` has of `node_count` nodes, where `part_of` says of each element its part,
+    /// The share of part `rank` in `node_count` nodes, where `part_of` says of each element its part,
     /// as of [`bisect`], and `nodes_of` its nodes. Cost: a pass over all elements.
     ///
     /// # Panics

@@ -438,11 +438,6 @@ impl Runner {
         &mut self.simulation
     }
 
-    /// Says over how many processes its linear systems are spread, for the summary.
-    pub fn set_processes(&mut self, processes: usize) {
-        self.summary.processes = processes;
-    }
-
     /// Steps taken so far.
     pub fn steps_taken(&self) -> usize {
         self.summary.steps

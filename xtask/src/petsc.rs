@@ -15,7 +15,8 @@ const PACKAGES: [&str; 3] = ["petsc-dev", "libopenmpi-dev", "openmpi-bin"];
 /// not, that is said and the code is [`NOT_RUN`].
 pub(crate) fn run(args: &[String]) -> Result<u8, Error> {
     flags::switches("petsc", args, [])?;
-    if !is_there() && !(install() && is_there()) {
+    let may_run = is_there() || install() && is_there();
+    if !may_run {
         println!(
             "NOT RUN: PETSc and MPI are not installed, and apt-get cannot install them here (as root it would, on \
              Debian: apt-get install {})",

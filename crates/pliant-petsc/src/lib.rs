@@ -1,6 +1,6 @@
 //! Linear systems over several processes: PETSc's solvers and MUMPS, called through MPI.
 //!
-//! A [`Session`] begins PETSc and MPI in a process that `mpirun` has started, and [`PROVIDER`] is a
+//! A [`Session`] begins PETSc and MPI in a process that `mpirun` has started, and `PROVIDER` is a
 //! solver that a step and a search for rest take in the place of their own
 //! (`LinearSolver::Provided` of `pliant-stepper`). Every process runs the same program on the same
 //! model, so that all of them hold the same system
@@ -19,7 +19,7 @@
 //!
 //! | system | method |
 //! |---|---|
-//! | no rows, from [`MULTIGRID_FROM`] unknowns on, for a minimum | conjugate gradients with smoothed aggregation (GAMG), told the motions as a rigid body |
+//! | no rows, from `MULTIGRID_FROM` unknowns on, for a minimum | conjugate gradients with smoothed aggregation (GAMG), told the motions as a rigid body |
 //! | all others | a factor `L D L^T` by MUMPS, which counts negative and zero pivots |
 //!
 //! Either is refined until [`KktSystem::residual`](pliant_solvers::KktSystem::residual) is within

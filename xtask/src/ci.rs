@@ -4,7 +4,8 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use crate::error::Error;
-use crate::{docs, examples, flags, process, python, tidy, verify};
+use crate::petsc::NOT_RUN;
+use crate::{docs, examples, flags, petsc, process, python, tidy, verify};
 
 /// One gate.
 struct Step {
@@ -88,6 +89,10 @@ fn steps() -> Result<Vec<Step>, Error> {
             action: cargo(&parquet)?,
         },
         Step {
+            name: "petsc",
+            action: Action::Task(petsc::run),
+        },
+        Step {
             name: "examples",
             action: Action::Task(examples::run),
         },
@@ -139,7 +144,7 @@ fn run_steps(steps: Vec<Step>, keep_going: bool) -> Vec<Outcome> {
         });
         let duration = start.elapsed();
         println!("[{name}: {} in {:.1} s]", verdict(code), duration.as_secs_f64());
-        failed |= code != 0;
+        failed |= is_failure(code);
         outcomes.push(Outcome {
             name,
             result: Some((code, duration)),
@@ -149,11 +154,15 @@ fn run_steps(steps: Vec<Step>, keep_going: bool) -> Vec<Outcome> {
 }
 
 fn verdict(code: u8) -> String {
-    if code == 0 {
-        "ok".to_owned()
-    } else {
-        format!("FAILED, exit code {code}")
+    match code {
+        0 => "ok".to_owned(),
+        NOT_RUN => "NOT RUN: what it needs is not here".to_owned(),
+        _ => format!("FAILED, exit code {code}"),
     }
+}
+
+fn is_failure(code: u8) -> bool {
+    code != 0 && code != NOT_RUN
 }
 
 /// One line per gate: its name, its duration and how it ended.
@@ -180,7 +189,7 @@ fn first_failure(outcomes: &[Outcome]) -> u8 {
         .iter()
         .filter_map(|outcome| outcome.result)
         .map(|(code, _)| code)
-        .find(|&code| code != 0)
+        .find(|&code| is_failure(code))
         .unwrap_or(0)
 }
 
@@ -221,6 +230,19 @@ mod tests {
         let outcomes = run_steps(three_steps(), true);
         assert_eq!(outcomes[2].result.map(|(code, _)| code), Some(1));
         assert_eq!(first_failure(&outcomes), 7);
+    }
+
+    #[test]
+    fn a_gate_that_could_not_run_is_told_and_stops_nothing() {
+        let task = |name, code| Step {
+            name,
+            action: Action::Task(code),
+        };
+        let steps = vec![task("a", |_| Ok(NOT_RUN)), task("b", |_| Ok(0))];
+        let outcomes = run_steps(steps, false);
+        assert_eq!(outcomes[1].result.map(|(code, _)| code), Some(0));
+        assert_eq!(first_failure(&outcomes), 0);
+        assert!(summary(&outcomes).contains("NOT RUN"));
     }
 
     #[test]

@@ -19,6 +19,7 @@ mod generate;
 mod keys;
 mod metadata;
 mod metrics;
+mod petsc;
 mod player;
 mod process;
 mod python;
@@ -44,7 +45,7 @@ struct Task {
 const TASKS: &[Task] = &[
     Task {
         name: "ci",
-        summary: "every gate: fmt, clippy, test, examples, doc, tidy, bench, verify, python  [--keep-going]",
+        summary: "every gate: fmt, clippy, test, examples, doc, tidy, bench, verify, petsc, python  [--keep-going]",
         run: ci::run,
     },
     Task {
@@ -61,6 +62,11 @@ const TASKS: &[Task] = &[
         name: "verify",
         summary: "run the reference cases in release mode  [--all]",
         run: verify::run,
+    },
+    Task {
+        name: "petsc",
+        summary: "run the tests over MPI; installs PETSc where apt-get may",
+        run: petsc::run,
     },
     Task {
         name: "python",

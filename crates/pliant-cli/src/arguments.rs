@@ -96,7 +96,7 @@ pub(crate) struct New {
     pub(crate) output: Option<PathBuf>,
 }
 
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct Run {
     #[command(flatten)]
     pub(crate) scene: Scene,
@@ -135,6 +135,10 @@ pub(crate) struct Run {
     /// one has ended
     #[arg(long)]
     pub(crate) stop_at_eof: bool,
+    /// Spread the linear systems over the processes that `mpirun -n N` starts with this command;
+    /// only in programs that were built with the feature `petsc`
+    #[arg(long)]
+    pub(crate) distributed: bool,
     /// If a step fails, write the system that its solver failed on into this directory, for
     /// `pliant solve` or a report
     #[arg(long, value_name = "DIR")]

@@ -3,6 +3,7 @@
 mod brief;
 mod details;
 pub(crate) mod lines;
+mod team;
 
 use crate::arguments::Run;
 use crate::interrupt;
@@ -20,6 +21,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use team::Team;
 
 /// Where complaints go: to standard error, or to whoever runs the job.
 type Say<'a> = &'a mut dyn FnMut(&str);
@@ -36,16 +38,51 @@ pub(crate) fn run(arguments: &Run) -> u8 {
 /// Runs a scene until its end, or until `stop` is set. `say` is told what is wrong. Returns the
 /// exit code.
 pub(crate) fn run_until(arguments: &Run, stop: &AtomicBool, say: Say<'_>) -> u8 {
-    let runner = match prepare(arguments) {
-        Ok(runner) => runner,
+    let team = match Team::begin(arguments) {
+        Ok(team) => team,
         Err(error) => {
             say(&error.to_string());
             return BAD_SCENE;
         }
     };
-    let (runner, directory) = match begin(arguments, runner, say) {
-        Ok(begun) => begun,
+    if team.speaks() {
+        return run_with(&team, arguments, stop, say);
+    }
+    let silent = Run {
+        out: None,
+        no_files: true,
+        dump_failed_solve: None,
+        checkpoint_every: None,
+        verbose: false,
+        json: false,
+        quiet: true,
+        ..arguments.clone()
+    };
+    run_with(&team, &silent, stop, &mut |_| {})
+}
+
+/// Runs a scene as one of the processes of a team.
+fn run_with(team: &Team, arguments: &Run, stop: &AtomicBool, say: Say<'_>) -> u8 {
+    let begun = match prepare(arguments, team) {
+        Ok(runner) => begin(arguments, runner, team, say),
+        Err(error) => {
+            say(&error.to_string());
+            Err(BAD_SCENE)
+        }
+    };
+    // All of them begin or none.
+    let worst = team.worst(begun.as_ref().err().copied().unwrap_or(0));
+    let (runner, directory) = match begun {
+        Ok(begun) if worst == 0 => begun,
+        Ok(_) => return worst,
         Err(code) => return code,
+    };
+    let runner = match team.join(runner, arguments.resume || arguments.resume_or_start) {
+        Ok(runner) => runner,
+        Err(error) => {
+            say(&error.to_string());
+            return BAD_SCENE;
+        }
     };
     let mut watch = match arguments.json {
         true => Watch::lines(),
@@ -53,7 +90,7 @@ pub(crate) fn run_until(arguments: &Run, stop: &AtomicBool, say: Say<'_>) -> u8 
     };
     let mut outcome = runner.run_while(|progress| {
         watch.step(&progress);
-        match stop.load(Ordering::Relaxed) {
+        match team.any(stop.load(Ordering::Relaxed)) {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
         }
@@ -127,7 +164,12 @@ fn print_summary(arguments: &Run, summary: &Summary, files: Option<&(PathBuf, Ve
 
 /// The run with its checkpoints and the directory of its results, or the exit code of why it does
 /// not begin.
-fn begin(arguments: &Run, runner: Runner, say: Say<'_>) -> Result<(Runner, Option<ResultDirectory>), u8> {
+fn begin(
+    arguments: &Run,
+    runner: Runner,
+    team: &Team,
+    say: Say<'_>,
+) -> Result<(Runner, Option<ResultDirectory>), u8> {
     // Ahead of the first step: nobody waits for results that have no place.
     let directory = (!arguments.no_files).then(|| ResultDirectory::take(&directory_of(arguments)));
     let directory = directory.transpose().map_err(|error| {
@@ -135,7 +177,7 @@ fn begin(arguments: &Run, runner: Runner, say: Say<'_>) -> Result<(Runner, Optio
         NOT_WRITTEN
     })?;
     let runner = match &directory {
-        Some(directory) => keep_checkpoints(runner, directory, arguments, say),
+        Some(directory) => keep_checkpoints(runner, directory, arguments, team, say),
         None => Ok(runner),
     };
     match runner {
@@ -190,7 +232,7 @@ fn dump(arguments: &Run, outcome: &mut Outcome) -> Result<Option<PathBuf>, Write
 }
 
 /// The scene in its initial state.
-fn prepare(arguments: &Run) -> Result<Runner, SceneError> {
+fn prepare(arguments: &Run, team: &Team) -> Result<Runner, SceneError> {
     if arguments.parquet && !cfg!(feature = "parquet") {
         let help = "`cargo build --release -p pliant-cli --features parquet` builds one with it; tables in \
                     `.csv` are always there";
@@ -200,11 +242,12 @@ fn prepare(arguments: &Run) -> Result<Runner, SceneError> {
         });
     }
     let scene = arguments.scene.load()?;
-    let built = scene.build(
+    let mut built = scene.build(
         &arguments
             .scene
             .settings(Some(&arguments.timing), arguments.threads),
     )?;
+    team.engage(&mut built)?;
     let runner = Runner::new(built)?;
     if arguments.no_files || arguments.only_result {
         Ok(runner.without_recording())
@@ -238,6 +281,7 @@ fn keep_checkpoints(
     runner: Runner,
     directory: &ResultDirectory,
     arguments: &Run,
+    team: &Team,
     say: Say<'_>,
 ) -> Result<Runner, Refusal> {
     let every = arguments.checkpoint_every;
@@ -245,7 +289,7 @@ fn keep_checkpoints(
         // A checkpoint that is not whole may have changed the runner: another one begins anew.
         return match runner.resume(directory, every) {
             Ok(runner) => Ok(runner),
-            Err(_) => Ok(prepare(arguments)?.keep_checkpoints(directory, every)?),
+            Err(_) => Ok(prepare(arguments, team)?.keep_checkpoints(directory, every)?),
         };
     }
     if !arguments.resume {

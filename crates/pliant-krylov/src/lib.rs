@@ -72,6 +72,7 @@ mod operator;
 mod precondition;
 mod primal;
 mod projected;
+mod provided;
 mod saddle;
 mod ssor;
 mod stale;
@@ -98,6 +99,7 @@ pub use multigrid::{
 pub use operator::{FnOperator, KktOperator, SchurOperator, SymmetricOperator};
 pub use precondition::{Identity, Jacobi};
 pub use primal::PrimalPreconditioner;
+pub use provided::{ProvidedSolver, Provider, Purpose};
 pub use ssor::Ssor;
 pub use stale::StaleFactor;
 

@@ -171,6 +171,14 @@ pub enum SolveError {
         /// The combination.
         what: &'static str,
     },
+    /// A solver from outside the library failed.
+    #[error("{solver}: {message}")]
+    Provided {
+        /// Its name.
+        solver: &'static str,
+        /// Why, in its own words.
+        message: String,
+    },
     /// From the sparse kernels.
     #[error(transparent)]
     Sparse(#[from] pliant_sparse::SparseError),

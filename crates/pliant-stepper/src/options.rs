@@ -5,6 +5,7 @@ use crate::contact::{ContactOptions, FrictionCoupling, Impacts, Overlap, Restitu
 use crate::integrator::{Integrator, NewtonOptions};
 use crate::{Error, WorkLimits};
 use pliant_kkt::{GeometricTerms, Metric, Scheme};
+use pliant_krylov::Provider;
 use pliant_model::{ComponentId, Level, Problem};
 use pliant_solvers::{BoxOptions, DirectOptions};
 use std::sync::Arc;
@@ -95,6 +96,9 @@ pub enum LinearSolver {
     /// Dense Cholesky factors of `W` and of the Schur complement: for systems of some hundred
     /// unknowns, and to compare with.
     DenseCholesky,
+    /// A solver that the program brings along: for bilateral rows. Scene files cannot name it.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    Provided(Provider),
 }
 
 impl LinearSolver {
@@ -113,6 +117,7 @@ impl LinearSolver {
             Self::Direct => "the direct solver",
             Self::Krylov { method, .. } => method.name(),
             Self::DenseCholesky => "the dense Cholesky factor",
+            Self::Provided(provider) => provider.name,
         }
     }
 

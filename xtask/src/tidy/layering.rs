@@ -65,6 +65,19 @@ const TABLE: &[(&str, Allowed)] = &[
         "pliant-mesh-io",
         These(&["pliant-dense", "pliant-model", "pliant-continuum"]),
     ),
+    (
+        "pliant-petsc",
+        These(&[
+            // Of tests and examples: the facade and solids.
+            "pliant",
+            "pliant-continuum",
+            "pliant-kkt",
+            "pliant-krylov",
+            "pliant-model",
+            "pliant-solvers",
+            "pliant-sparse",
+        ]),
+    ),
     ("pliant-output", These(&[])),
     ("pliant-expression", These(&[])),
     (
@@ -107,6 +120,7 @@ const TABLE: &[(&str, Allowed)] = &[
             "pliant",
             "pliant-mesh-io",
             "pliant-output",
+            "pliant-petsc",
             "pliant-run",
             "pliant-scene",
             "pliant-sweep",

@@ -7,6 +7,7 @@
 
 mod bounds;
 mod checkpoints;
+mod distributed;
 mod files;
 mod import;
 mod info;

@@ -78,6 +78,11 @@ impl Report {
 }
 
 impl Runner {
+    /// Says over how many processes its linear systems are spread, for the summary.
+    pub fn set_processes(&mut self, processes: usize) {
+        self.summary.processes = processes;
+    }
+
     /// Takes one step; after the last one further steps have the same length (where they choose it,
     /// go on as before).
     ///

@@ -66,6 +66,9 @@ pub struct Summary {
     /// The linear solver of the last step; "none" before the first.
     #[serde(skip_deserializing)]
     pub solver: &'static str,
+    /// Processes over which linear systems were spread; in files, where it is more than one.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub processes: usize,
     /// Iterations of an iterative linear solver.
     pub iterations: usize,
     /// Steps of iterative refinement, all together.
@@ -397,6 +400,7 @@ impl Summary {
             residual: Residuals::default(),
             violation: Residuals::default(),
             solver: "none",
+            processes: 1,
             iterations: 0,
             refinements: 0,
             redundant_rows: 0,
@@ -602,4 +606,12 @@ impl Summary {
             self.treatments.insert(name, entry);
         }
     }
+}
+
+fn one() -> usize {
+    1
+}
+
+fn is_one(count: &usize) -> bool {
+    *count == 1
 }

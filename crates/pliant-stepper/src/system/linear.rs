@@ -7,6 +7,7 @@ use crate::options::{BoundedRows, KrylovMethod, LinearSolver, Preconditioner};
 use crate::{Error, Options};
 use pliant_krylov::{
     IterativeMethod, IterativeOptions, IterativePreconditioner, IterativeSolver, NearNullSpace,
+    ProvidedSolver, Provider, Purpose,
 };
 use pliant_solvers::complementarity::ConicMemory;
 use pliant_solvers::{
@@ -30,6 +31,8 @@ pub(crate) struct StepSolver {
     sweeps: ProjectedGaussSeidel,
     dense: DenseCholesky,
     iterative: IterativeSolver,
+    /// The solver from outside, once one was asked for, with its provider.
+    provided: Option<(Provider, Box<dyn ProvidedSolver>)>,
     /// The motions as a rigid body of the system at hand.
     motions: NearNullSpace,
 }
@@ -62,6 +65,7 @@ enum Chosen {
     Sweeps,
     Dense,
     Iterative,
+    Provided(Provider),
 }
 
 impl StepSolver {
@@ -97,6 +101,7 @@ impl StepSolver {
             LinearSolver::Auto | LinearSolver::Direct => Chosen::Direct,
             LinearSolver::DenseCholesky => Chosen::Dense,
             LinearSolver::Krylov { .. } => Chosen::Iterative,
+            LinearSolver::Provided(provider) => Chosen::Provided(provider),
         }
     }
 
@@ -106,7 +111,17 @@ impl StepSolver {
             Chosen::Sweeps => &mut self.sweeps,
             Chosen::Dense => &mut self.dense,
             Chosen::Iterative => &mut self.iterative,
+            Chosen::Provided(provider) => self.provided(provider),
         }
+    }
+
+    /// The solver of a provider.
+    fn provided(&mut self, provider: Provider) -> &mut dyn ProvidedSolver {
+        let kept = self.provided.take_if(|(of, _)| *of == provider);
+        let (_, solver) = self
+            .provided
+            .insert(kept.unwrap_or_else(|| (provider, (provider.make)())));
+        solver.as_mut()
     }
 
     /// The name of the solver of a system, for reports.
@@ -137,6 +152,18 @@ impl StepSolver {
         }
         match self.chosen(system) {
             Chosen::Iterative => self.prepare_iterations(system, at),
+            Chosen::Provided(provider) => {
+                self.motions.set_rigid_nodes(at.rigid_nodes())?;
+                let motions = std::mem::take(&mut self.motions);
+                let tolerance = self.tolerance;
+                let solver = self.provided(provider);
+                solver.set_tolerance(tolerance);
+                solver.set_purpose(Purpose::Minimum);
+                solver.set_near_null_space(&motions);
+                let prepared = solver.prepare(system);
+                self.motions = motions;
+                prepared
+            }
             chosen => self.solver(chosen).prepare(system),
         }
     }

@@ -2,6 +2,7 @@
 
 use pliant_krylov::{
     IterativeMethod, IterativeOptions, IterativePreconditioner, IterativeSolver, NearNullSpace, Prediction,
+    ProvidedSolver, Provider, Purpose,
 };
 use pliant_solvers::eigen::pseudo_random;
 use pliant_solvers::{Kind, KktSolver, KktSystem, Solution, SolveError, StationarySolver, Status, Variable};
@@ -25,13 +26,24 @@ pub(crate) struct RestSolver {
     wanted: Option<LinearSolver>,
     stationary: StationarySolver,
     iterative: IterativeSolver,
+    /// The solver from outside, once one was asked for.
+    provided: Option<(Provider, Box<dyn ProvidedSolver>)>,
     motions: NearNullSpace,
     /// The tangent with the right-hand sides of a solve, for iterations.
     tangent: KktSystem,
-    iterates: bool,
+    active: Active,
     /// Whether iterations failed in this search where they are not asked for.
     barred: bool,
     kind: Option<Kind>,
+}
+
+/// The solver of the tangent at hand.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Active {
+    #[default]
+    Factor,
+    Iterations,
+    Provided,
 }
 
 /// The ways in which a tangent may be solved.
@@ -67,7 +79,11 @@ impl RestSolver {
         at: Configuration<'_>,
         by: By,
     ) -> Result<(), SolveError> {
-        (self.iterates, self.kind) = (false, None);
+        (self.active, self.kind) = (Active::Factor, None);
+        if let Some(LinearSolver::Provided(provider)) = self.wanted {
+            self.motions.set_rigid_nodes(at.rigid_nodes())?;
+            return self.prepare_provided(provider, system, by);
+        }
         if by == By::Either
             && let Some((options, is_asked_for)) = self.options(system)
         {
@@ -77,7 +93,7 @@ impl RestSolver {
             self.iterative.set_near_null_space(&self.motions);
             match self.iterative.prepare(&self.tangent) {
                 Ok(()) => {
-                    self.iterates = true;
+                    self.active = Active::Iterations;
                     return Ok(());
                 }
                 Err(error) if is_asked_for => return Err(error),
@@ -112,8 +128,27 @@ impl RestSolver {
         Some((options, is_asked_for))
     }
 
+    /// Hands the tangent to the solver of a provider.
+    fn prepare_provided(&mut self, provider: Provider, system: &KktSystem, by: By) -> Result<(), SolveError> {
+        let kept = self.provided.take_if(|(of, _)| *of == provider);
+        let (_, solver) = self
+            .provided
+            .insert(kept.unwrap_or_else(|| (provider, (provider.make)())));
+        solver.set_tolerance(TOLERANCE);
+        solver.set_purpose(match by {
+            By::Factor => Purpose::Kind,
+            By::Either => Purpose::Stationary,
+        });
+        solver.set_near_null_space(&self.motions);
+        solver.prepare(system)?;
+        self.kind = solver.kind(system);
+        self.tangent.clone_from(system);
+        self.active = Active::Provided;
+        Ok(())
+    }
+
     fn factor(&mut self, system: &KktSystem) -> Result<(), SolveError> {
-        self.iterates = false;
+        self.active = Active::Factor;
         self.kind = Some(self.stationary.prepare(system)?);
         Ok(())
     }
@@ -125,7 +160,10 @@ impl RestSolver {
 
     /// An unknown without a pivot, if the tangent has a factor and is singular.
     pub(crate) fn unpivoted(&self, system: &KktSystem) -> Option<Variable> {
-        self.kind.and_then(|_| self.stationary.unpivoted(system))
+        match self.active {
+            Active::Factor => self.kind.and_then(|_| self.stationary.unpivoted(system)),
+            Active::Iterations | Active::Provided => None,
+        }
     }
 
     /// Solves for `c` and `b` and returns the relative residual. Where iterations that nobody asked
@@ -140,7 +178,7 @@ impl RestSolver {
         b: &[f64],
         solution: &mut Solution,
     ) -> Result<f64, SolveError> {
-        if !self.iterates {
+        if self.active == Active::Factor {
             return self.stationary.solve(system, c, b, solution);
         }
         self.tangent.c.copy_from_slice(&c[..system.n()]);
@@ -152,10 +190,24 @@ impl RestSolver {
         }
         solution.x.clear();
         solution.mu.clear();
-        let report = self.iterative.solve(&self.tangent, solution)?;
+        let report = match (self.active, &mut self.provided) {
+            (Active::Provided, Some((_, solver))) => {
+                let report = solver.solve(&self.tangent, solution)?;
+                if self.kind.is_some() {
+                    // A factor is judged by who asked, also where it has no pivot for everything.
+                    return Ok(report.residual.relative);
+                }
+                report
+            }
+            _ => self.iterative.solve(&self.tangent, solution)?,
+        };
         // What stagnates near rounding is as good as what a factor finds.
         let good = report.status == Status::Converged || report.residual.relative <= TOLERANCE.sqrt();
-        if good || matches!(self.wanted, Some(LinearSolver::Krylov { .. })) {
+        let is_asked_for = matches!(
+            self.wanted,
+            Some(LinearSolver::Krylov { .. } | LinearSolver::Provided(_))
+        );
+        if good || is_asked_for {
             return Ok(if good {
                 report.residual.relative
             } else {
@@ -173,7 +225,7 @@ impl RestSolver {
     /// # Errors
     /// Those of [`solve`](Self::solve).
     pub(crate) fn look_for_negative_modes(&mut self, system: &KktSystem) -> Result<(), SolveError> {
-        if !self.iterates {
+        if self.active == Active::Factor || self.kind.is_some() {
             return Ok(());
         }
         let mut seed = 1u64;
@@ -182,8 +234,14 @@ impl RestSolver {
             .collect();
         let nothing = vec![0.0; system.m()];
         let missed = self.solve(system, &anything, &nothing, &mut Solution::default())?;
-        if self.iterates && missed.is_infinite() {
-            return self.factor(system);
+        if missed.is_infinite() {
+            return match (self.active, self.wanted) {
+                (Active::Provided, Some(LinearSolver::Provided(provider))) => {
+                    self.prepare_provided(provider, system, By::Factor)
+                }
+                (Active::Iterations, _) => self.factor(system),
+                _ => Ok(()),
+            };
         }
         Ok(())
     }

@@ -38,6 +38,7 @@ mod modes;
 mod motors;
 mod one_sided;
 mod projected_tangents;
+mod provided;
 mod reduction;
 mod redundancy;
 mod regions;

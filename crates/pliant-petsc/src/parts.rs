@@ -1,0 +1,486 @@
+//! A model in parts: each process evaluates and assembles its elements, and no other.
+
+mod system;
+
+use crate::ffi::{Library, Reduction, index};
+use crate::session::Share;
+use crate::{Error, Session};
+use pliant_kkt::{Assembler, Scheme, StepInput};
+use pliant_model::{ComponentId, Evaluation, Problem, RowGroup, RowLaw, Space, State, Treatment};
+use std::ops::Range;
+use std::sync::Arc;
+use system::System;
+
+/// A model in parts, one on each process of a [`Session`].
+///
+/// Each part is a model of its own: nodes, mappings, masses, force fields and rows of the elements
+/// of this process, over all independent coordinates that these elements depend on. With the
+/// selection `P_p` of these coordinates among those of the whole model,
+///
+/// ```math
+/// W = sum_p P_p^T W_p P_p,   c = sum_p P_p^T c_p,   J = [J_1 P_1; J_2 P_2; ...],   R = diag(R_1, R_2, ...)
+/// ```
+///
+/// so that mappings, force fields and the assembler run unchanged on each part, PETSc adds up what
+/// several parts have in common, and rows belong to one part each. A mass, a force or a row stands
+/// in one part; a coordinate may be fixed, and must then be so in every part that has it.
+///
+/// **Numbers.** The independent coordinates of the whole model are numbered so that each process
+/// owns a range, in the order of the processes; a part lists the numbers of its coordinates in the
+/// order of its model.
+///
+/// **Memory and cost** are those of a part, and of its share of the linear system. A product
+/// receives [`Share::received`] numbers.
+///
+/// Taken are points and bodies at rest ([`find_rest`](Self::find_rest)) and points in motion
+/// ([`step`](Self::step)), with stiffnesses, compliances and hard rows; not contacts, rows of bounded
+/// force, prescribed motions and materials with a past, which are [`Error::NotInParts`].
+#[derive(Debug)]
+pub struct SpreadModel {
+    problem: Problem,
+    state: State,
+    evaluation: Evaluation,
+    assembler: Assembler,
+    multipliers: Vec<f64>,
+    places: Places,
+    system: Option<System>,
+    scratch: Scratch,
+    library: Arc<Library>,
+}
+
+/// Where the unknowns of the part are among those of the whole.
+#[derive(Debug)]
+struct Places {
+    /// Unknowns of the part: coordinates, then rows.
+    unknowns: Vec<i32>,
+    /// Unknowns of this process.
+    own: Range<usize>,
+    /// Number of unknowns of the whole model, and of its rows.
+    total: usize,
+    rows: usize,
+}
+
+#[derive(Debug, Default)]
+struct Scratch {
+    node: Vec<f64>,
+    terms: Vec<f64>,
+    field: Vec<f64>,
+    right: Vec<f64>,
+    change: Vec<f64>,
+    impulse: Vec<f64>,
+}
+
+/// The end of a solve.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SpreadReport {
+    /// Iterations of Newton's method; 0 of a step.
+    pub newton_iterations: usize,
+    /// Iterations of conjugate gradients, all together; 0 with a factor.
+    pub iterations: usize,
+    /// Of rest, what forces miss in the norm over that of their terms; of a step, the residual of the
+    /// linear system `|b - A z|` over the size of its terms, `|b| + |diag(A) z|`.
+    pub residual: f64,
+}
+
+impl SpreadModel {
+    /// Plans the part of this process: a model, and the numbers of its independent coordinates among
+    /// those of the whole, of which this process owns `own`. Collective.
+    ///
+    /// # Errors
+    /// [`Error::NotInParts`], [`Error::Size`] for a list of another length, numbers that no process
+    /// owns or a coordinate that is fixed in some parts alone; [`Error::Model`], [`Error::Plan`],
+    /// [`Error::Call`].
+    pub fn new(
+        session: &Session,
+        problem: Problem,
+        coordinates: &[usize],
+        own: usize,
+    ) -> Result<Self, Error> {
+        let library = session.library();
+        refuse(&problem)?;
+        let mut evaluation = Evaluation::new(&problem);
+        let mut state = problem.initial_state()?;
+        evaluation.propagate(&problem, &mut state)?;
+        evaluation.evaluate(&problem, &state)?;
+        let assembler = Assembler::new(&problem, &evaluation)?;
+        let places = Places::new(&library, &problem, coordinates, own)?;
+        let (n, m) = (problem.dof_count(), problem.row_count());
+        let out = Self {
+            state,
+            evaluation,
+            assembler,
+            multipliers: vec![0.0; m],
+            places,
+            system: None,
+            scratch: Scratch {
+                node: vec![0.0; problem.velocity_count()],
+                terms: vec![0.0; problem.velocity_count()],
+                field: vec![0.0; problem.velocity_count()],
+                right: vec![0.0; n + m],
+                change: vec![0.0; n + m],
+                impulse: vec![0.0; n],
+            },
+            problem,
+            library,
+        };
+        Ok(out)
+    }
+
+    /// Positions and velocities of the nodes of this part.
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// The model of this part.
+    pub fn problem(&self) -> &Problem {
+        &self.problem
+    }
+
+    /// Work and memory of this process, once a system was solved.
+    pub fn share(&self) -> Option<Share> {
+        self.system.as_ref().map(|system| system.share)
+    }
+
+    /// Goes to rest by Newton's method with whole steps: from a start so near that it converges.
+    /// At the end the norm of the forces that are missing, rows included, is at most `tolerance`
+    /// times that of their terms, and rows miss at most `tolerance` times the largest coordinate.
+    /// Collective.
+    ///
+    /// # Errors
+    /// [`Error::NoRest`] after `most` iterations, [`Error::NotSolved`], [`Error::Model`],
+    /// [`Error::Call`].
+    pub fn find_rest(&mut self, tolerance: f64, most: usize) -> Result<SpreadReport, Error> {
+        let mut report = SpreadReport::default();
+        loop {
+            let (force, deficit) = self.find_rest_residual()?;
+            report.residual = force;
+            if force <= tolerance && deficit <= tolerance {
+                return Ok(report);
+            }
+            // A NaN ends here as well.
+            if report.newton_iterations == most || force.is_nan() {
+                return Err(Error::NoRest {
+                    iterations: report.newton_iterations,
+                    residual: force.max(deficit),
+                });
+            }
+            let Self {
+                problem,
+                evaluation,
+                assembler,
+                state,
+                multipliers,
+                ..
+            } = self;
+            assembler.fill_rest(problem, evaluation, state, multipliers);
+            let (iterations, _) = self.solve()?;
+            report.iterations += iterations;
+            report.newton_iterations += 1;
+            self.displace(1.0)?;
+            let n = self.problem.dof_count();
+            for (lambda, change) in self.multipliers.iter_mut().zip(&self.scratch.change[n..]) {
+                *lambda += change;
+            }
+        }
+    }
+
+    /// One linear step of implicit Euler of length `h` (s), that of the theta method with weights 1:
+    /// `W dv = c`, `x+ = x + h v+`. Points without rows. Collective.
+    ///
+    /// # Errors
+    /// [`Error::NotInParts`], [`Error::NotSolved`], [`Error::Model`], [`Error::Call`].
+    pub fn step(&mut self, h: f64) -> Result<SpreadReport, Error> {
+        let rigid = self.problem.nodes().iter().find(|n| n.space == Space::Rigid3);
+        let what = match (rigid, self.places.rows) {
+            (Some(node), _) => Some(format!("the motion of bodies, `{}`", node.name)),
+            (None, 1..) => Some("rows in motion".to_owned()),
+            (None, 0) => None,
+        };
+        if let Some(what) = what {
+            return Err(Error::NotInParts { what });
+        }
+        let scheme = Scheme::implicit_euler(h);
+        let Self {
+            problem,
+            evaluation,
+            assembler,
+            state,
+            multipliers,
+            scratch,
+            ..
+        } = self;
+        evaluation.evaluate_after(problem, state, h)?;
+        let input = StepInput {
+            state,
+            multipliers,
+            impulse: &scratch.impulse,
+            fixed_change: &[],
+            motion: &[],
+        };
+        assembler.fill(problem, evaluation, &scheme, input);
+        let system = assembler.system();
+        scratch.right.copy_from_slice(&system.c);
+        let (iterations, residual) = self.solve()?;
+        let (nodes, change) = (self.problem.nodes(), &mut self.scratch.change);
+        for node in nodes {
+            let Some(first) = node.first_dof() else { continue };
+            for (k, at) in node.velocity_range().enumerate() {
+                self.state.velocities[at] += change[first + k];
+                change[first + k] = self.state.velocities[at];
+            }
+        }
+        self.displace(h)?;
+        Ok(SpreadReport {
+            newton_iterations: 0,
+            iterations,
+            residual,
+        })
+    }
+
+    /// Moves the independent coordinates by a share of the answer, and what hangs on them.
+    fn displace(&mut self, share: f64) -> Result<(), Error> {
+        let change = &mut self.scratch.change;
+        change[..self.problem.dof_count()]
+            .iter_mut()
+            .for_each(|d| *d *= share);
+        for node in self.problem.nodes() {
+            let Some(first) = node.first_dof() else { continue };
+            let step = &change[first..first + node.velocity_range().len()];
+            node.space
+                .retract(&mut self.state.positions[node.position_range()], step);
+        }
+        self.evaluation.propagate(&self.problem, &mut self.state)?;
+        Ok(())
+    }
+
+    /// The missing forces and the deficits of the rows as right-hand side, and their sizes over
+    /// those of their terms.
+    fn find_rest_residual(&mut self) -> Result<(f64, f64), Error> {
+        let Self {
+            problem,
+            evaluation,
+            state,
+            multipliers,
+            scratch,
+            assembler,
+            ..
+        } = self;
+        evaluation.evaluate_after(problem, state, f64::INFINITY)?;
+        let (n, m) = (problem.dof_count(), problem.row_count());
+        scratch.node.copy_from_slice(evaluation.force());
+        scratch.terms.fill(0.0);
+        for mass in problem.masses() {
+            let range = problem.node(mass.node).velocity_range();
+            for at in range {
+                scratch.terms[at] += scratch.node[at].abs();
+            }
+        }
+        for (i, field) in problem.force_fields().iter().enumerate() {
+            if problem.treatment(i) == Treatment::Compliance {
+                continue;
+            }
+            let range = problem.node(field.node).velocity_range();
+            let own = &mut scratch.field[..range.len()];
+            own.fill(0.0);
+            problem.add_field_force(state, i, f64::INFINITY, own);
+            for (t, f) in scratch.terms[range].iter_mut().zip(own) {
+                *t += f.abs();
+            }
+        }
+        let mut worst = 0.0f64;
+        for group in problem.row_groups() {
+            let first = problem.node(group.node).first_velocity;
+            for k in 0..group.size * group.count {
+                let lambda = multipliers[group.first_row + k];
+                scratch.node[first + k] += lambda;
+                scratch.terms[first + k] += lambda.abs();
+            }
+            worst = worst.max(deficits(
+                problem,
+                evaluation,
+                state,
+                group,
+                multipliers,
+                &mut scratch.right[n..],
+            ));
+        }
+        evaluation.pull_back(problem, &mut scratch.node);
+        evaluation.pull_back_sizes(problem, &mut scratch.terms);
+        let fixed = &assembler.system().fixed;
+        // Of the sizes, which the whole has to add up too.
+        let mut sizes = vec![0.0; n + m];
+        for node in problem.nodes() {
+            let Some(first) = node.first_dof() else { continue };
+            for (k, at) in node.velocity_range().enumerate() {
+                let dof = first + k;
+                let free = f64::from(u8::from(!fixed[dof]));
+                scratch.right[dof] = free * scratch.node[at];
+                sizes[dof] = free * scratch.terms[at];
+            }
+        }
+        let reach = state.positions.iter().fold(0.0f64, |a, x| a.max(x.abs()));
+        let mut largest = [0.0; 2];
+        self.library
+            .reduce(Reduction::Largest, &[worst, reach], &mut largest)?;
+        let mut right = std::mem::take(&mut self.scratch.right);
+        // Rows have deficits of other units, which are measured apart.
+        let rows: Vec<f64> = right[n..].to_vec();
+        right[n..].fill(0.0);
+        let system = self.system()?;
+        system.right.clear()?;
+        system.halo.add(&right, &mut system.right)?;
+        let missing = system.right.norm()?;
+        system.residual.clear()?;
+        system.halo.add(&sizes, &mut system.residual)?;
+        let terms = system.residual.norm()?;
+        right[n..].copy_from_slice(&rows);
+        self.scratch.right = right;
+        let share = if missing == 0.0 { 0.0 } else { missing / terms };
+        let deficit = if largest[0] == 0.0 {
+            0.0
+        } else {
+            largest[0] / largest[1]
+        };
+        Ok((share, deficit))
+    }
+
+    /// The linear system, planned at the first call. Collective.
+    fn system(&mut self) -> Result<&mut System, Error> {
+        let system = match self.system.take() {
+            Some(system) => system,
+            None => System::new(
+                &self.library,
+                &self.problem,
+                &self.state,
+                &self.assembler,
+                &self.places,
+            )?,
+        };
+        Ok(self.system.insert(system))
+    }
+
+    /// Solves the system as filled for the right-hand side in the scratch; the answer is the change
+    /// of this part. Returns iterations and residual.
+    fn solve(&mut self) -> Result<(usize, f64), Error> {
+        let right = std::mem::take(&mut self.scratch.right);
+        let mut change = std::mem::take(&mut self.scratch.change);
+        self.system()?;
+        let (Some(system), assembler) = (&mut self.system, &self.assembler) else {
+            return Err(Error::Ended);
+        };
+        let solved = system.solve(assembler, &right, &mut change);
+        (self.scratch.right, self.scratch.change) = (right, change);
+        solved
+    }
+}
+
+/// Refuses what parts cannot have.
+fn refuse(problem: &Problem) -> Result<(), Error> {
+    let not = |what: String| Err(Error::NotInParts { what });
+    if let Some(name) = problem.first_memory() {
+        return not(format!("materials with a past, `{name}`"));
+    }
+    for group in problem.row_groups() {
+        let name = problem.component_name(group.component);
+        if problem.bounds(group).is_some() {
+            return not(format!("rows of bounded force, `{name}`"));
+        }
+        if problem.motion(group).is_some() {
+            return not(format!("prescribed motions, `{name}`"));
+        }
+        if problem.row_law(group) == RowLaw::Viscous {
+            return not(format!("dashpots as rows, `{name}`"));
+        }
+    }
+    Ok(())
+}
+
+/// The deficits of the rows of a group at rest, `phi + C lambda`. Returns the largest.
+fn deficits(
+    problem: &Problem,
+    evaluation: &Evaluation,
+    state: &State,
+    group: &RowGroup,
+    multipliers: &[f64],
+    out: &mut [f64],
+) -> f64 {
+    let first_position = problem.node(group.node).first_position;
+    let mut largest = 0.0f64;
+    for k in 0..group.size * group.count {
+        let row = group.first_row + k;
+        out[row] = match group.component {
+            ComponentId::ForceField(i) if !evaluation.is_hard(group, k) => {
+                let compliance = evaluation.compliance(i);
+                let (g, first) = evaluation.group_of(i, group.size, k);
+                let n = compliance.width(g);
+                let c = &compliance.block(g)[(k - first) * n..][..n];
+                let lambda = &multipliers[group.first_row + first..];
+                let strain: f64 = c.iter().zip(lambda).map(|(c, l)| c * l).sum();
+                strain + evaluation.deformation(i)[k]
+            }
+            _ => state.positions[first_position + k],
+        };
+        largest = largest.max(out[row].abs());
+    }
+    largest
+}
+
+impl Places {
+    /// Numbers all unknowns so that each process has its coordinates, then the rows of its part.
+    /// Collective.
+    fn new(library: &Library, problem: &Problem, coordinates: &[usize], own: usize) -> Result<Self, Error> {
+        let (n, m) = (problem.dof_count(), problem.row_count());
+        let (rank, size) = library.rank_and_size()?;
+        let mut mine = vec![0.0; 2 * size];
+        (mine[rank], mine[size + rank]) = (own as f64, m as f64);
+        let mut all = vec![0.0; 2 * size];
+        library.reduce(Reduction::Sum, &mine, &mut all)?;
+        // Ends of the coordinates of each process, and of its rows.
+        let ends = |counts: &[f64]| -> Vec<usize> {
+            let mut sum = 0;
+            let count = counts.iter().map(|c| {
+                sum += *c as usize;
+                sum
+            });
+            count.collect()
+        };
+        let (dof_ends, row_ends) = (ends(&all[..size]), ends(&all[size..]));
+        let (dofs, rows) = (dof_ends[size - 1], row_ends[size - 1]);
+        index("unknowns", dofs + rows)?;
+        let wrong = |what, expected, found| Error::Size {
+            what,
+            expected,
+            found,
+        };
+        // All processes come to the same end.
+        let beyond = coordinates.iter().filter(|i| **i >= dofs).count();
+        let bad = [f64::from(u8::from(coordinates.len() != n)), beyond as f64];
+        let mut worst = [0.0; 2];
+        library.reduce(Reduction::Largest, &bad, &mut worst)?;
+        if worst[0] > 0.0 {
+            return Err(wrong(
+                "numbers of coordinates of every part",
+                n,
+                coordinates.len(),
+            ));
+        }
+        if worst[1] > 0.0 {
+            return Err(wrong("numbers of coordinates that no process owns", 0, beyond));
+        }
+        let row_start = |rank: usize| if rank == 0 { 0 } else { row_ends[rank - 1] };
+        let dof_start = |rank: usize| if rank == 0 { 0 } else { dof_ends[rank - 1] };
+        let mut unknowns: Vec<i32> = Vec::with_capacity(n + m);
+        for i in coordinates {
+            let owner = dof_ends.partition_point(|end| end <= i);
+            unknowns.push((i + row_start(owner)) as i32);
+        }
+        let first_row = dof_ends[rank] + row_start(rank);
+        unknowns.extend((0..m).map(|k| (first_row + k) as i32));
+        Ok(Self {
+            unknowns,
+            own: dof_start(rank) + row_start(rank)..dof_ends[rank] + row_ends[rank],
+            total: dofs + rows,
+            rows,
+        })
+    }
+}

@@ -1,0 +1,334 @@
+//! The linear system of all parts.
+
+use super::Places;
+use crate::Error;
+use crate::ffi::{Halo, Library, Matrix, Reduction, Solver, Vector};
+use crate::session::Share;
+use pliant_kkt::Assembler;
+use pliant_model::{Problem, Space, State};
+use std::sync::Arc;
+
+/// Unknowns of the whole model from which systems without rows are solved by conjugate gradients.
+const MULTIGRID_FROM: usize = 30_000;
+/// Residual of a linear system, over the size of its terms, beyond which it is not solved.
+const SOLVED: f64 = 1e-10;
+/// Share that a pass of conjugate gradients leaves.
+const PASS: f64 = 1e-6;
+const MOST_PASSES: usize = 8;
+const MOST_ITERATIONS: usize = 2000;
+
+/// The linear system of all parts. Objects of PETSc are destroyed in this order.
+#[derive(Debug)]
+pub(super) struct System {
+    solver: Solver,
+    iterates: bool,
+    pub(super) halo: Halo,
+    pub(super) right: Vector,
+    answer: Vector,
+    pub(super) residual: Vector,
+    correction: Vector,
+    matrix: Matrix,
+    sources: Sources,
+    values: Vec<f64>,
+    pub(super) share: Share,
+}
+
+/// Slots of `W`, `J` and `R` in the order of the entries of the matrix.
+#[derive(Debug, Default)]
+struct Sources {
+    w: Vec<u32>,
+    j: Vec<u32>,
+    r: Vec<u32>,
+}
+
+impl System {
+    /// Plans the matrix of all parts and its solver. Collective.
+    pub(super) fn new(
+        library: &Arc<Library>,
+        problem: &Problem,
+        state: &State,
+        assembler: &Assembler,
+        places: &Places,
+    ) -> Result<Self, Error> {
+        let kkt = assembler.system();
+        let n = kkt.n();
+        let (mut rows, mut columns) = (Vec::new(), Vec::new());
+        let mut sources = Sources::default();
+        let mut add = |i: usize, k: usize, slot: usize, slots: &mut Vec<u32>| {
+            let (i, k) = (places.unknowns[i], places.unknowns[k]);
+            rows.push(i);
+            columns.push(k);
+            slots.push(slot as u32);
+            if i != k {
+                rows.push(k);
+                columns.push(i);
+                slots.push(slot as u32);
+            }
+        };
+        let fixed = &kkt.fixed;
+        for i in 0..n {
+            for (slot, k) in kkt.w.pattern().row_slots(i).zip(kkt.w.pattern().row(i)) {
+                let k = *k as usize;
+                if i == k || !fixed[i] && !fixed[k] {
+                    add(i, k, slot, &mut sources.w);
+                }
+            }
+        }
+        for i in 0..kkt.m() {
+            for (slot, k) in kkt.j.pattern().row_slots(i).zip(kkt.j.pattern().row(i)) {
+                if !fixed[*k as usize] {
+                    add(n + i, *k as usize, slot, &mut sources.j);
+                }
+            }
+            for (slot, k) in kkt.r.pattern().row_slots(i).zip(kkt.r.pattern().row(i)) {
+                add(n + i, n + *k as usize, slot, &mut sources.r);
+            }
+        }
+        let points = |node: &pliant_model::Node| node.first_dof().is_none() || node.space == Space::Real(3);
+        let own_block = match places.rows == 0 && problem.nodes().iter().all(points) {
+            true => 3.0,
+            false => 1.0,
+        };
+        let mut block = [0.0];
+        library.reduce(Reduction::Least, &[own_block], &mut block)?;
+        let mut others: Vec<i32> = places.unknowns.clone();
+        others.retain(|k| !places.own.contains(&(*k as usize)));
+        others.sort_unstable();
+        others.dedup();
+        let share = Share {
+            rows: places.own.len(),
+            entries: rows.len(),
+            received: others.len(),
+        };
+        let entries = rows.len();
+        let mut matrix = Matrix::new(library, places.own.len(), block[0] as usize, rows, columns)?;
+        let (right, answer) = (matrix.vector()?, matrix.vector()?);
+        let mut halo = Halo::new(&right, &places.unknowns)?;
+        let mut correction = matrix.vector()?;
+        check_fixed(library, fixed, kkt.m(), &mut halo, &mut correction)?;
+        let iterates = places.rows == 0 && places.total >= MULTIGRID_FROM;
+        let solver = if iterates {
+            let motions = rigid_motions(library, problem, state, &matrix, &mut halo)?;
+            matrix.set_near_null_space(&motions)?;
+            Solver::multigrid(&matrix)?
+        } else {
+            Solver::factor(&matrix)?
+        };
+        Ok(Self {
+            solver,
+            iterates,
+            halo,
+            residual: matrix.vector()?,
+            right,
+            answer,
+            correction,
+            matrix,
+            sources,
+            values: vec![0.0; entries],
+            share,
+        })
+    }
+
+    /// Adds up the parts and solves. Collective.
+    pub(super) fn solve(
+        &mut self,
+        assembler: &Assembler,
+        right: &[f64],
+        change: &mut [f64],
+    ) -> Result<(usize, f64), Error> {
+        let kkt = assembler.system();
+        let parts = [
+            (&self.sources.w, kkt.w.values(), 1.0),
+            (&self.sources.j, kkt.j.values(), -1.0),
+            (&self.sources.r, kkt.r.values(), -1.0),
+        ];
+        let entries = parts
+            .into_iter()
+            .flat_map(|(slots, values, sign)| slots.iter().map(move |slot| sign * values[*slot as usize]));
+        for (value, entry) in self.values.iter_mut().zip(entries) {
+            *value = entry;
+        }
+        self.matrix.set(&self.values)?;
+        self.solver.prepare(&self.matrix)?;
+        if self.solver.has_failed()? {
+            return Err(Error::NotSolved { residual: f64::NAN });
+        }
+        // Fixed coordinates keep their diagonal and stay.
+        let mut free = right.to_vec();
+        for (c, fixed) in free.iter_mut().zip(&kkt.fixed) {
+            if *fixed {
+                *c = 0.0;
+            }
+        }
+        self.right.clear()?;
+        self.halo.add(&free, &mut self.right)?;
+        let size = self.right.norm()?;
+        self.answer.clear()?;
+        let (mut iterations, mut residual) = (0, if size == 0.0 { 0.0 } else { 1.0 });
+        for _ in 0..MOST_PASSES {
+            if residual <= SOLVED {
+                break;
+            }
+            self.find_residual()?;
+            let (more, went_on) =
+                self.solver
+                    .solve(PASS, MOST_ITERATIONS, &self.residual, &mut self.correction)?;
+            iterations += more;
+            if !went_on {
+                return Err(Error::NotSolved { residual });
+            }
+            let correction = self.correction.with(|d| d.to_vec())?;
+            self.answer
+                .with(|z| z.iter_mut().zip(&correction).for_each(|(z, d)| *z += d))?;
+            self.find_residual()?;
+            residual = self.residual.norm()? / (size + self.diagonal_terms()?);
+        }
+        // A NaN is no solution.
+        if residual > SOLVED || residual.is_nan() {
+            return Err(Error::NotSolved { residual });
+        }
+        self.halo.read(&self.answer, change)?;
+        Ok((if self.iterates { iterations } else { 0 }, residual))
+    }
+
+    /// The norm of the terms on the diagonal, `A_ii z_i`.
+    fn diagonal_terms(&mut self) -> Result<f64, Error> {
+        self.matrix.diagonal(&mut self.correction)?;
+        let answer = &mut self.answer;
+        self.correction
+            .with(|d| answer.with(|z| d.iter_mut().zip(&*z).for_each(|(d, z)| *d *= z)))??;
+        self.correction.norm()
+    }
+
+    /// `r = b - A z`.
+    fn find_residual(&mut self) -> Result<(), Error> {
+        self.matrix.multiply(&self.answer, &mut self.residual)?;
+        let right = &mut self.right;
+        self.residual
+            .with(|r| right.with(|b| r.iter_mut().zip(&*b).for_each(|(r, b)| *r = b - *r)))?
+    }
+}
+
+/// Refuses coordinates that are fixed in some of the parts that have them. Collective.
+fn check_fixed(
+    library: &Library,
+    fixed: &[bool],
+    rows: usize,
+    halo: &mut Halo,
+    scratch: &mut Vector,
+) -> Result<(), Error> {
+    let own = |value: &dyn Fn(bool) -> f64| -> Vec<f64> {
+        let of_dofs = fixed.iter().map(|f| value(*f));
+        of_dofs.chain(std::iter::repeat_n(0.0, rows)).collect()
+    };
+    let mut sums = [vec![0.0; fixed.len() + rows], vec![0.0; fixed.len() + rows]];
+    for (sum, value) in sums
+        .iter_mut()
+        .zip([&(|f| f64::from(u8::from(f))) as &dyn Fn(bool) -> f64, &|_| 1.0])
+    {
+        scratch.clear()?;
+        halo.add(&own(value), scratch)?;
+        halo.read(scratch, sum)?;
+    }
+    let [fixed_by, all] = sums;
+    let apart = fixed_by
+        .iter()
+        .zip(&all)
+        .filter(|(f, a)| **f != 0.0 && f != a)
+        .count();
+    let mut worst = [0.0];
+    library.reduce(Reduction::Largest, &[apart as f64], &mut worst)?;
+    match worst[0] > 0.0 {
+        true => Err(Error::Size {
+            what: "coordinates that are fixed in some parts and free in others, a list",
+            expected: 0,
+            found: worst[0] as usize,
+        }),
+        false => Ok(()),
+    }
+}
+
+/// The motions of points as a rigid body over the processes, orthonormal; none where something
+/// other than points moves. Collective.
+fn rigid_motions(
+    library: &Library,
+    problem: &Problem,
+    state: &State,
+    matrix: &Matrix,
+    halo: &mut Halo,
+) -> Result<Vec<Vector>, Error> {
+    let independent = || problem.nodes().iter().filter(|node| node.first_dof().is_some());
+    let others = independent().filter(|node| node.space != Space::Real(3)).count();
+    let mut points: Vec<[f64; 3]> = Vec::new();
+    for node in independent() {
+        let places = state.positions[node.position_range()].chunks_exact(3);
+        points.extend(places.map(|x| [x[0], x[1], x[2]]));
+    }
+    // A point of several parts counts as often as it has parts: any point near the middle will do.
+    let mut sums = [points.len() as f64, 0.0, 0.0, 0.0, others as f64];
+    for point in &points {
+        (0..3).for_each(|k| sums[k + 1] += point[k]);
+    }
+    let mut all = [0.0; 5];
+    library.reduce(Reduction::Sum, &sums, &mut all)?;
+    if all[4] > 0.0 || all[0] == 0.0 {
+        return Ok(Vec::new());
+    }
+    let middle = [1, 2, 3].map(|k| all[k] / all[0]);
+    let velocity = |motion: usize, point: &[f64; 3]| -> [f64; 3] {
+        let [x, y, z] = [0, 1, 2].map(|k| point[k] - middle[k]);
+        match motion {
+            0 => [1.0, 0.0, 0.0],
+            1 => [0.0, 1.0, 0.0],
+            2 => [0.0, 0.0, 1.0],
+            3 => [0.0, -z, y],
+            4 => [z, 0.0, -x],
+            _ => [-y, x, 0.0],
+        }
+    };
+    let mut vector = matrix.vector()?;
+    let mut spread = |values: &[f64]| -> Result<Vec<f64>, Error> {
+        vector.clear()?;
+        halo.add(values, &mut vector)?;
+        vector.with(|own| own.to_vec())
+    };
+    let parts_of = spread(&vec![1.0; 3 * points.len()])?;
+    let mut columns = Vec::new();
+    for motion in 0..6 {
+        let values: Vec<f64> = points.iter().flat_map(|x| velocity(motion, x)).collect();
+        let mut column = spread(&values)?;
+        column
+            .iter_mut()
+            .zip(&parts_of)
+            .for_each(|(v, parts)| *v /= parts);
+        columns.push(column);
+    }
+    let dot = |a: &[f64], b: &[f64]| -> Result<f64, Error> {
+        let own: f64 = a.iter().zip(b).map(|(a, b)| a * b).sum();
+        let mut out = [0.0];
+        library.reduce(Reduction::Sum, &[own], &mut out)?;
+        Ok(out[0])
+    };
+    let mut kept: Vec<Vec<f64>> = Vec::new();
+    for mut column in columns {
+        let length = dot(&column, &column)?.sqrt();
+        // Twice is enough: what rounding left of the first time, the second takes.
+        for _ in 0..2 {
+            for other in &kept {
+                let part = dot(&column, other)?;
+                column.iter_mut().zip(other).for_each(|(a, b)| *a -= part * b);
+            }
+        }
+        let left = dot(&column, &column)?.sqrt();
+        if left > 1e-8 * length {
+            column.iter_mut().for_each(|a| *a /= left);
+            kept.push(column);
+        }
+    }
+    let one = |column: &Vec<f64>| {
+        let mut vector = matrix.vector()?;
+        vector.with(|own| own.copy_from_slice(column))?;
+        Ok(vector)
+    };
+    kept.iter().map(one).collect()
+}

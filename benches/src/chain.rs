@@ -7,11 +7,16 @@
 #[cfg(feature = "peers")]
 pub mod peer;
 
+use crate::heaps::{Moment, Motion};
+use pliant::dense::{Vec3, rotation};
 use pliant::prelude::*;
 
 /// Length of a link in metres.
 pub const LENGTH: f64 = 0.1;
-const GRAVITY: f64 = 9.81;
+/// Gravity (m/s^2), along -z.
+pub const GRAVITY: f64 = 9.81;
+/// Width and height of a link in metres.
+pub const WIDTH: f64 = 0.02;
 
 /// How the chain starts, at rest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,7 +132,7 @@ impl Chain {
         let bodies = model.add_rigid_bodies("links", &poses)?;
         let mass = |i: usize| if i + 1 == n { self.last_mass } else { 1.0 };
         let boxes = (0..n)
-            .map(|i| RigidMass::cuboid(mass(i), [LENGTH, 0.02, 0.02]))
+            .map(|i| RigidMass::cuboid(mass(i), [LENGTH, WIDTH, WIDTH]))
             .collect();
         model.add_mass("link masses", bodies, Mass::Rigid(boxes))?;
         let half = LENGTH / 2.0;
@@ -171,12 +176,17 @@ impl MovingChain {
 
     /// The free end of the last link.
     pub fn tip(&self) -> [f64; 3] {
-        let bodies = self.simulation.positions(self.bodies).as_chunks::<7>().0;
-        let Some(x) = bodies.last() else { return [0.0; 3] };
-        let end = pliant::dense::rotation::rotate(
-            [x[3], x[4], x[5], x[6]],
-            pliant::dense::Vec3::new(LENGTH / 2.0, 0.0, 0.0),
-        );
-        [x[0] + end.x, x[1] + end.y, x[2] + end.z]
+        tip(&crate::heaps::moment(&self.simulation, self.bodies))
     }
+}
+
+/// The free end of the last link of a chain, whoever moved it.
+pub fn tip(links: &Moment) -> [f64; 3] {
+    links.last().map_or([0.0; 3], |link| end(link, 1.0))
+}
+
+/// One end of a link, that towards +x (`side` 1) or -x (-1) of its own axes.
+pub fn end(link: &Motion, side: f64) -> [f64; 3] {
+    let arm = Vec3::new(side * 0.5 * LENGTH, 0.0, 0.0);
+    (Vec3::from(link.0) + rotation::rotate(link.1, arm)).into()
 }

@@ -18,6 +18,7 @@ mod methods;
 mod motion;
 mod multibody;
 mod orders;
+mod peers;
 #[cfg(feature = "peers")]
 mod products;
 mod redundancy;
@@ -129,6 +130,11 @@ pub(crate) const COMMANDS: &[Command] = &[
         "solids",
         "steps of elastic solids  [--times, --threads N, --products, --sizes, --most N, --peers]",
         solids::run,
+    ),
+    command(
+        "peers",
+        "four scenes in Pliant, Rapier and MuJoCo, error beside time  [--scene A,B,C,D, --only pliant,rapier,mujoco, --cap SECONDS, --quick, --write, ...]",
+        peers::run,
     ),
     command("verify", "the reference cases  [--all]", verify::run),
 ];

@@ -1,7 +1,6 @@
 //! Scenes of many contacts, to be run by this library and by others, and one judge of the states
 //! that they reach.
 
-pub mod mujoco;
 #[cfg(feature = "peers")]
 pub mod peer;
 
@@ -75,11 +74,16 @@ impl Heap {
     /// A pyramid in one plane: `base` cubes of 0.2 m and 1 kg in the lowest row, 0.02 m apart, one
     /// less in each above.
     pub fn pyramid(base: usize) -> Self {
+        Self::pyramid_with_gaps(base, 0.02)
+    }
+
+    /// [`pyramid`](Self::pyramid) with other gaps (m) between the cubes of a row.
+    pub fn pyramid_with_gaps(base: usize, gap: f64) -> Self {
         let side = 0.2;
         let mut bodies = Vec::new();
         for row in 0..base {
             for k in 0..base - row {
-                let x = 1.1 * side * (k as f64 - 0.5 * (base - row - 1) as f64);
+                let x = (side + gap) * (k as f64 - 0.5 * (base - row - 1) as f64);
                 bodies.push(Piece {
                     form: Form::Cuboid([0.5 * side; 3]),
                     mass: 1.0,

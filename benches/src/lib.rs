@@ -6,6 +6,7 @@
 //! `cargo xtask bench NAME`); the benchmarks in `benches/` time parts of them many times over
 //! (`cargo bench`).
 
+pub mod beams;
 pub mod candidates;
 pub mod chain;
 pub mod families;
@@ -15,6 +16,7 @@ pub mod multibody;
 pub mod nets;
 pub mod observations;
 pub mod orders;
+pub mod peers;
 pub mod profile;
 pub mod redundancy;
 pub mod reference;

@@ -13,7 +13,8 @@ pub(crate) fn run(args: &[String]) -> Result<u8, Error> {
 /// The features of the benches package that the arguments need: other people's solvers are compiled
 /// only if they are asked for.
 fn features(args: &[String]) -> &'static [&'static str] {
-    if args.iter().any(|a| a == "--peers" || a == "products") {
+    let named = args.first().is_some_and(|a| a == "products" || a == "peers");
+    if named || args.iter().any(|a| a == "--peers") {
         &["peers"]
     } else {
         &[]
@@ -29,5 +30,6 @@ mod tests {
         assert_eq!(features(&["--quick".to_owned()]), [""; 0]);
         assert_eq!(features(&["--quick".to_owned(), "--peers".to_owned()]), ["peers"]);
         assert_eq!(features(&["products".to_owned()]), ["peers"]);
+        assert_eq!(features(&["peers".to_owned(), "--quick".to_owned()]), ["peers"]);
     }
 }

@@ -64,7 +64,7 @@ fn rapier(heap: &Heap, steps: usize) -> Result<Option<f64>, Error> {
         iterations: 4,
         stiffer: None,
     };
-    let mut peer = Peer::new(heap, setting);
+    let mut peer = Peer::new(heap, setting, H);
     mean(steps, || {
         peer.advance();
         Ok(())

@@ -9,8 +9,10 @@
 use super::{Ended, contact_growth, contact_precision, contact_profile};
 use pliant::contact::FrictionCoupling;
 use pliant::prelude::*;
-use pliant_benches::heaps::{Heap, Judge, moment, mujoco, speed};
+use pliant_benches::heaps::{Heap, Judge, moment, speed};
+use pliant_benches::peers::{Engine, mujoco};
 use pliant_benches::timing::clock;
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -233,7 +235,7 @@ fn peers(scene: &Scene) -> Result<(), Error> {
         if setting.steps * setting.iterations * heap.bodies.len() > 1_000_000 {
             continue;
         }
-        let mut peer = Peer::new(&heap, setting);
+        let mut peer = Peer::new(&heap, setting, H);
         let row = simulate(scene, setting.name, |row| {
             row.time += Duration::from_secs_f64(clock(|| peer.advance()).0);
             Ok(peer.moment())
@@ -249,19 +251,29 @@ fn peers(_: &Scene) -> Result<(), Error> {
 }
 
 /// The scene in MuJoCo, by a Python that has it.
-fn in_mujoco(scene: &Scene, python: &str) -> Result<(), Box<dyn std::error::Error>> {
-    let setting = |name, steps, stiff| mujoco::Setting { name, steps, stiff };
-    for setting in [
-        setting("mujoco, default", 1, false),
-        setting("mujoco, 10 steps, stiff", 10, true),
+fn in_mujoco(scene: &Scene, python: &Path) -> Result<(), Box<dyn std::error::Error>> {
+    for (name, steps, stiff) in [
+        ("mujoco, default", 1, false),
+        ("mujoco, 10 steps, stiff", 10, true),
     ] {
-        let heap = (scene.make)();
-        let mut moments = mujoco::run(python, &heap, setting, scene.steps)?.into_iter();
-        let row = simulate(scene, setting.name, |row| {
-            let (time, moment) = moments.next().unwrap_or_default();
-            row.time += Duration::from_secs_f64(time);
-            Ok(moment)
+        let setting = mujoco::Setting {
+            options: if stiff { &[("cone", "elliptic")] } else { &[] },
+            stiff,
+            ..mujoco::Setting::default()
+        };
+        let model = mujoco::heap(&(scene.make)(), H / steps as f64, &setting);
+        let mut peer = mujoco::MuJoCo::start(python, &model)?;
+        let mut failure = None;
+        let row = simulate(scene, name, |row| {
+            match peer.advance(steps, f64::INFINITY) {
+                Ok(advance) => row.time += Duration::from_secs_f64(advance.seconds),
+                Err(error) => failure = Some(error),
+            }
+            Ok(peer.frame().bodies)
         })?;
+        if let Some(error) = failure {
+            return Err(error.into());
+        }
         row.print(scene);
     }
     Ok(())
@@ -332,7 +344,7 @@ pub(super) fn run(arguments: &[String]) -> Ended {
             }
             peers(&scene)?;
             if let Some(python) = flags.iter().find_map(|f| f.strip_prefix("--mujoco=")) {
-                in_mujoco(&scene, python)?;
+                in_mujoco(&scene, Path::new(python))?;
             }
         }
     }

@@ -138,7 +138,7 @@ fn stiff_beams() -> Result<(), Box<dyn std::error::Error>> {
 /// mean of the last one and how much it still moves.
 #[cfg(feature = "peers")]
 fn peers() -> Result<(), Box<dyn std::error::Error>> {
-    use pliant_benches::soft_peer::{Cells, SoftPeer};
+    use pliant_benches::soft_peer::{Cells, FEM, SoftPeer};
     let mesh = Mesh::hexahedral_box([1.0, 0.1, 0.1], [39, 3, 3])?.into_tetrahedra();
     println!("| E (Pa) | program | tip (m) | error / sag | still moves (m) | ms per step |");
     println!("|---|---|---|---|---|---|");
@@ -150,10 +150,7 @@ fn peers() -> Result<(), Box<dyn std::error::Error>> {
             ours.tip,
             ours.least * 1e3
         );
-        for (name, cells) in [
-            ("Rapier, default", Cells::Constraints),
-            ("Rapier, `fem`", Cells::Fem),
-        ] {
+        for (name, cells) in [("Rapier, default", Cells::Constraints), ("Rapier, `fem`", FEM)] {
             let mut peer = SoftPeer::new(&mesh, (young, 0.3, 1000.0), 0.01, cells);
             let (mut tips, mut least) = (Vec::new(), f64::INFINITY);
             for _ in 0..1000 {

@@ -8,7 +8,7 @@ use rapier3d_f64::prelude::*;
 pub struct Setting {
     /// Name in the table.
     pub name: &'static str,
-    /// Steps per 1/60 s.
+    /// Steps per [`advance`](Peer::advance).
     pub steps: usize,
     /// Solver iterations (substeps) per step; its default is 4.
     pub iterations: usize,
@@ -39,12 +39,12 @@ fn collider(piece: &Piece, friction: f64) -> ColliderBuilder {
 }
 
 impl Peer {
-    /// The heap with a setting.
-    pub fn new(heap: &Heap, setting: Setting) -> Self {
+    /// The heap with a setting, to be advanced by `duration` (s) at a time.
+    pub fn new(heap: &Heap, setting: Setting, duration: f64) -> Self {
         let mut world = PhysicsWorld::new();
         world.gravity = Vector::new(0.0, 0.0, -GRAVITY);
         let p = &mut world.integration_parameters;
-        p.dt = 1.0 / (60.0 * setting.steps as f64);
+        p.dt = duration / setting.steps as f64;
         p.num_solver_iterations = setting.iterations;
         if let Some(times) = setting.stiffer {
             p.contact_softness.natural_frequency *= times;
@@ -74,7 +74,7 @@ impl Peer {
         }
     }
 
-    /// Goes on by 1/60 s.
+    /// Goes on by the duration.
     pub fn advance(&mut self) {
         for _ in 0..self.steps {
             self.world.step();
@@ -83,18 +83,23 @@ impl Peer {
 
     /// Where its bodies are.
     pub fn moment(&self) -> Moment {
-        let one = |handle: &RigidBodyHandle| {
-            let body = &self.world.bodies[*handle];
-            let (x, q) = (body.translation(), body.rotation());
-            let (v, w) = (body.linvel(), body.angvel());
-            let turn = [q.w, q.x, q.y, q.z];
-            (
-                [x.x, x.y, x.z],
-                turn,
-                [v.x, v.y, v.z],
-                in_body(turn, [w.x, w.y, w.z]),
-            )
-        };
-        self.handles.iter().map(one).collect()
+        moment(&self.world, &self.handles)
     }
+}
+
+/// Where bodies of a world are.
+pub fn moment(world: &PhysicsWorld, handles: &[RigidBodyHandle]) -> Moment {
+    let one = |handle: &RigidBodyHandle| {
+        let body = &world.bodies[*handle];
+        let (x, q) = (body.translation(), body.rotation());
+        let (v, w) = (body.linvel(), body.angvel());
+        let turn = [q.w, q.x, q.y, q.z];
+        (
+            [x.x, x.y, x.z],
+            turn,
+            [v.x, v.y, v.z],
+            in_body(turn, [w.x, w.y, w.z]),
+        )
+    };
+    handles.iter().map(one).collect()
 }

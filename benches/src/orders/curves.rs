@@ -87,7 +87,7 @@ pub fn curves_svg(title: &str, panels: &[Panel], columns: usize, names: &[String
         if curves.any(|c| c.name == i && c.joined) {
             line(&mut out, [(end - 30.0, y), (end - 2.0, y)].into_iter(), style(i));
         }
-        dot(&mut out, (end - 16.0, y), style(i).0);
+        dot(&mut out, (end - 16.0, y), i);
         text(&mut out, (end + 4.0, y + 4.0), 12, name);
     }
     out.push_str("</svg>\n");
@@ -132,14 +132,17 @@ fn draw(out: &mut String, (left, top): (f64, f64), panel: &Panel) {
             line(out, places.iter().copied(), style(curve.name));
         }
         for place in places {
-            dot(out, place, style(curve.name).0);
+            dot(out, place, curve.name);
         }
     }
 }
 
-fn dot(out: &mut String, (x, y): (f64, f64), colour: &str) {
+/// A point of the curve of a name: a ring where its colour comes again.
+fn dot(out: &mut String, (x, y): (f64, f64), name: usize) {
+    let (colour, dash) = style(name);
+    let inside = if dash == "none" { colour } else { "#ffffff" };
     let _ = writeln!(
         out,
-        "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"2.4\" fill=\"{colour}\"/>"
+        "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"2.8\" fill=\"{inside}\" stroke=\"{colour}\" stroke-width=\"1.2\"/>"
     );
 }

@@ -138,16 +138,23 @@ impl Scene {
     /// which the more exact; the last impulses of joints are where the next begin.
     #[cfg(feature = "peers")]
     pub fn rapier(&self) -> Work {
+        use crate::chain::peer::{Peer, Setting};
+        use crate::chain::tip;
         let mut runs = Vec::new();
         for doublings in 0..9 {
             let parts = 4 << doublings;
             let found = shortest(|| {
-                let mut peer = crate::chain::peer::Peer::new(self.links, self.last_mass, 0.01, parts);
+                let setting = Setting {
+                    parts,
+                    warm: true,
+                    multibody: false,
+                };
+                let mut peer = Peer::new(self.links, self.last_mass, Pose::Swing, 0.01, setting);
                 let mut seconds = 0.0;
                 for _ in 0..(TIME / 0.01).round() as usize {
                     seconds += clock(|| peer.step()).0;
                 }
-                Ok::<_, std::convert::Infallible>((seconds, self.miss(peer.tip())))
+                Ok::<_, std::convert::Infallible>((seconds, self.miss(tip(&peer.moment()))))
             });
             let Ok((seconds, error)) = found;
             runs.push(Run {

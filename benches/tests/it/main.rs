@@ -7,6 +7,7 @@
 mod chain;
 mod families;
 mod orders;
+mod peers;
 mod profile;
 mod reference;
 mod stiff;

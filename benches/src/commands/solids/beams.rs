@@ -1,6 +1,7 @@
 //! The beam in tetrahedra that other programs are measured with, and the parts of its steps.
 
-use pliant::continuum::{Mesh, Solid};
+use pliant::continuum::Solid;
+use pliant_benches::beams;
 use pliant_benches::solid_sizes::clamped;
 use pliant_benches::timing::clock;
 use std::error::Error;
@@ -15,9 +16,9 @@ pub(super) fn table(threads: usize) -> Result<(), Box<dyn Error>> {
         "| nodes | tetrahedra | steps/s | ms per step | evaluate | fill | factor | solve | other | tip (m) |"
     );
     println!("|---|---|---|---|---|---|---|---|---|---|");
-    for [cx, cy] in [[10, 2], [20, 4], [40, 8]] {
-        let mesh = Mesh::hexahedral_box([1.0, 0.1, 0.1], [cx, cy, cy])?.into_tetrahedra();
-        let (mut simulation, nodes) = clamped(&Solid::corotational(1e7, 0.3), &mesh)?;
+    for cells in [[10, 2], [20, 4], [40, 8]] {
+        let mesh = beams::mesh(cells)?;
+        let (mut simulation, nodes) = clamped(&Solid::corotational(beams::YOUNG, beams::POISSON), &mesh)?;
         simulation.options.tuning.solver.threads = threads;
         let (mut all, mut parts) = (0.0, [0.0; 5]);
         for step in 0..500 {
@@ -32,9 +33,9 @@ pub(super) fn table(threads: usize) -> Result<(), Box<dyn Error>> {
                 }
             }
         }
-        let ends = mesh.nodes.iter().zip(simulation.positions(nodes).chunks(3));
-        let tips: Vec<f64> = ends.filter(|(x, _)| x[0] == 1.0).map(|(_, x)| x[2]).collect();
-        let tip = tips.iter().sum::<f64>() / tips.len() as f64 - 0.05;
+        let now = simulation.positions(nodes).as_chunks::<3>().0;
+        let ends = beams::end_nodes(&mesh);
+        let tip = ends.iter().map(|k| now[*k][2]).sum::<f64>() / ends.len() as f64 - 0.05;
         let parts = parts.map(|p| format!("{:.2}", 1e3 * p / 499.0)).join(" | ");
         println!(
             "| {} | {} | {:.1} | {:.2} | {parts} | {tip:.6} |",

@@ -1,6 +1,7 @@
 //! Stationary points: systems whose `W` may be anything symmetric, singular ones too.
 
 use super::pivoted::assembled;
+use super::signs::{add_inverse, prepare_signed};
 use super::{DirectOptions, DirectSolver};
 use crate::{KktSystem, Solution, SolveError, Variable};
 use pliant_sparse::{CsrMatrix, PatternBuilder, PivotedFactor, SparseError};
@@ -82,7 +83,7 @@ impl StationarySolver {
         system.check()?;
         system.check_bilateral()?;
         let size = system.n() + system.m();
-        (self.kind, self.by) = match self.direct.prepare_signed(system)? {
+        (self.kind, self.by) = match prepare_signed(&mut self.direct, system)? {
             Some(kind) => (kind, Some(By::Order { size })),
             None => {
                 let (kind, factor) = choose_pivots(system)?;
@@ -159,7 +160,7 @@ impl StationarySolver {
     fn correct(&mut self, solution: &mut Solution) -> Result<(), SolveError> {
         let Solution { x, mu } = &self.missing.residual;
         match &self.by {
-            Some(By::Order { .. }) => self.direct.add_inverse(x, mu, solution),
+            Some(By::Order { .. }) => add_inverse(&mut self.direct, x, mu, solution),
             Some(By::Pivots(factor)) => {
                 let both = &mut self.both;
                 both.clear();
@@ -186,7 +187,7 @@ fn in_words(error: SparseError, n: usize) -> SolveError {
     }
 }
 
-/// What a solution misses, and the sizes of the terms that it is the sum of.
+/// The residual of a solution, and the sizes of the terms that it is the sum of.
 #[derive(Debug, Default)]
 struct Missing {
     residual: Solution,

@@ -432,7 +432,7 @@ fn static_columns(
     time: f64,
 ) -> Result<Vec<Column>, Error> {
     let (n, m) = (body.n(), body.stiffness.m());
-    let mut solver = StationarySolver::default();
+    let mut solver = StationarySolver::with_threads(system.assembler.threads().count());
     let words = |error: SolveError| in_words(EigenError::Solve(error), system, time);
     let kind = solver.prepare(held).map_err(words)?;
     if kind.zero > 0 {
@@ -485,6 +485,7 @@ fn fixed_modes(
     let options = EigenOptions {
         tolerance: how.tolerance,
         max_solves: how.max_solves,
+        threads: system.assembler.threads().count(),
     };
     let mut count = match how.modes {
         FixedModes::Count(count) => count,

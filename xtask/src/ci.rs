@@ -39,58 +39,69 @@ pub(crate) fn run(args: &[String]) -> Result<u8, Error> {
 /// The feature that is off by default for the time its crates take to compile.
 const PARQUET: &str = "pliant-cli/parquet";
 
-fn steps() -> Result<Vec<Step>, Error> {
-    let cargo = |args: &[&str]| -> Result<Action, Error> {
-        let mut command = process::cargo()?;
-        command.args(args);
-        Ok(Action::Program(command))
-    };
-    let clippy = [
-        "clippy",
-        "--workspace",
-        "--all-targets",
-        "--features",
-        PARQUET,
-        "--locked",
-        "--",
-        "-D",
-        "warnings",
-    ];
-    // With the whole workspace, as the tests before it: for some packages alone, whose dependencies
-    // have other features, nearly all would be compiled again.
-    let parquet = [
+/// That, and those that PETSc is needed for.
+const WITH_PETSC: &str = "pliant-cli/parquet,pliant-cli/petsc,pliant-petsc/petsc";
+
+/// The features that are off by default, as far as what they need is installed.
+fn features() -> &'static str {
+    if petsc::is_there() { WITH_PETSC } else { PARQUET }
+}
+
+/// Clippy, also of what is compiled with features alone.
+fn lint(_: &[String]) -> Result<u8, Error> {
+    let mut command = process::cargo()?;
+    command.args(["clippy", "--workspace", "--all-targets", "--features", features()]);
+    command.args(["--locked", "--", "-D", "warnings"]);
+    println!("$ {}", process::describe(&command));
+    process::run(command)
+}
+
+/// The tests of the features, by the names of their modules. With the whole workspace, as the tests
+/// before them: for some packages alone, whose dependencies have other features, nearly all would be
+/// compiled again.
+fn test_features(_: &[String]) -> Result<u8, Error> {
+    let mut command = process::cargo()?;
+    command.args([
         "test",
         "--workspace",
         "--lib",
         "--bins",
         "--tests",
         "--features",
-        PARQUET,
-        "--locked",
-        "--",
-        "columns",
-        "parquet",
-    ];
+        features(),
+    ]);
+    command.args(["--locked", "--", "columns", "parquet", "over_mpi::"]);
+    println!("$ {}", process::describe(&command));
+    process::run(command)
+}
+
+fn steps() -> Result<Vec<Step>, Error> {
+    let cargo = |args: &[&str]| -> Result<Action, Error> {
+        let mut command = process::cargo()?;
+        command.args(args);
+        Ok(Action::Program(command))
+    };
     Ok(vec![
         Step {
             name: "fmt",
             action: cargo(&["fmt", "--all", "--check"])?,
         },
+        // Before those that ask whether it is there.
+        Step {
+            name: "petsc",
+            action: Action::Task(petsc::prepare),
+        },
         Step {
             name: "clippy",
-            action: cargo(&clippy)?,
+            action: Action::Task(lint),
         },
         Step {
             name: "test",
             action: cargo(&["test", "--workspace", "--locked"])?,
         },
         Step {
-            name: "parquet",
-            action: cargo(&parquet)?,
-        },
-        Step {
-            name: "petsc",
-            action: Action::Task(petsc::run),
+            name: "features",
+            action: Action::Task(test_features),
         },
         Step {
             name: "examples",

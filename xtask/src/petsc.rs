@@ -11,18 +11,11 @@ pub(crate) const NOT_RUN: u8 = 77;
 /// Packages of Debian that the feature `petsc` calls and its tests are started by.
 const PACKAGES: [&str; 3] = ["petsc-dev", "libopenmpi-dev", "openmpi-bin"];
 
-/// Runs the tests over MPI. Where PETSc is missing, `apt-get` installs it if it may; where it may
-/// not, that is said and the code is [`NOT_RUN`].
+/// Runs the tests over MPI, after [`prepare`].
 pub(crate) fn run(args: &[String]) -> Result<u8, Error> {
-    flags::switches("petsc", args, [])?;
-    let may_run = is_there() || install() && is_there();
-    if !may_run {
-        println!(
-            "NOT RUN: PETSc and MPI are not installed, and apt-get cannot install them here (as root it would, on \
-             Debian: apt-get install {})",
-            PACKAGES.join(" ")
-        );
-        return Ok(NOT_RUN);
+    let code = prepare(args)?;
+    if code != 0 {
+        return Ok(code);
     }
     // With the whole workspace, as the tests before it: for some packages alone, whose dependencies
     // have other features, nearly all would be compiled again. The name is that of their modules.
@@ -39,8 +32,23 @@ pub(crate) fn run(args: &[String]) -> Result<u8, Error> {
     process::run(tests)
 }
 
+/// Where PETSc is missing, `apt-get` installs it if it may; where it may not, that is said and the
+/// code is [`NOT_RUN`].
+pub(crate) fn prepare(args: &[String]) -> Result<u8, Error> {
+    flags::switches("petsc", args, [])?;
+    if is_there() || install() && is_there() {
+        return Ok(0);
+    }
+    println!(
+        "NOT RUN: PETSc and MPI are not installed, and apt-get cannot install them here (as root it would, on \
+         Debian: apt-get install {})",
+        PACKAGES.join(" ")
+    );
+    Ok(NOT_RUN)
+}
+
 /// Whether PETSc is found, and a program that starts processes.
-fn is_there() -> bool {
+pub(crate) fn is_there() -> bool {
     succeeds(Command::new("pkg-config").args(["--exists", "PETSc"]))
         && succeeds(Command::new("mpirun").arg("--version"))
 }

@@ -28,10 +28,15 @@
 //!
 //! The crate calls PETSc with its feature `petsc` alone; without, [`Session::begin`] is an error.
 
+#[cfg(feature = "petsc")]
+mod entries;
 mod error;
 // The lint is denied in all other files of the workspace.
 #[cfg(feature = "petsc")]
-#[allow(unsafe_code)]
+#[expect(
+    unsafe_code,
+    reason = "calls of C libraries; the head of the module says why they are sound"
+)]
 mod ffi;
 #[cfg(feature = "petsc")]
 mod kkt;

@@ -1,6 +1,7 @@
 //! A system of equations whose rows are spread over the processes.
 
 use crate::Error;
+use crate::entries::{Entries, Places, count_received};
 use crate::ffi::{self, Library, index};
 use crate::session::Share;
 use pliant_solvers::{KktShape, KktSystem};
@@ -12,43 +13,11 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) struct SpreadSystem {
     shape: KktShape,
-    sources: Sources,
-    values: Vec<f64>,
+    entries: Entries,
     own: Range<usize>,
     share: Share,
     /// The matrix of PETSc.
     pub(crate) matrix: ffi::Matrix,
-}
-
-/// Of each entry of this process its place among the values of `W`, then of `J`, then of `R`.
-#[derive(Debug, Default)]
-struct Sources {
-    w: Vec<u32>,
-    j: Vec<u32>,
-    r: Vec<u32>,
-}
-
-/// Places of the entries in the rows of this process.
-struct Places {
-    own: Range<usize>,
-    rows: Vec<i32>,
-    columns: Vec<i32>,
-}
-
-impl Places {
-    /// Notes the entry `(i, k)` of a symmetric matrix in both its rows, as far as they are this
-    /// process's, with the slot that its value comes from. `index` has been asked for all of them.
-    fn add(&mut self, (i, k): (usize, usize), slot: usize, sources: &mut Vec<u32>) {
-        let both = [(i, k), (k, i)];
-        let count = if i == k { 1 } else { 2 };
-        for (row, column) in &both[..count] {
-            if self.own.contains(row) {
-                self.rows.push(*row as i32);
-                self.columns.push(*column as i32);
-                sources.push(slot as u32);
-            }
-        }
-    }
 }
 
 impl SpreadSystem {
@@ -60,45 +29,17 @@ impl SpreadSystem {
         let block = common_block(system);
         let first_of = |rank: usize| (n + m) / block * rank / size * block;
         let own = first_of(rank)..first_of(rank + 1);
-        let mut places = Places {
-            own: own.clone(),
-            rows: Vec::new(),
-            columns: Vec::new(),
-        };
-        let mut sources = Sources::default();
-        let fixed = &system.fixed;
-        for i in 0..n {
-            for (slot, k) in slots(system.w.pattern(), i) {
-                if i == k || !fixed[i] && !fixed[k] {
-                    places.add((i, k), slot, &mut sources.w);
-                }
-            }
-        }
-        for i in 0..m {
-            for (slot, k) in slots(system.j.pattern(), i).filter(|(_, k)| !fixed[*k]) {
-                places.add((n + i, k), slot, &mut sources.j);
-            }
-        }
-        for i in 0..m {
-            for (slot, k) in slots(system.r.pattern(), i) {
-                places.add((n + i, n + k), slot, &mut sources.r);
-            }
-        }
-        let Places { rows, columns, .. } = places;
-        let mut others: Vec<i32> = columns.clone();
-        others.retain(|k| !own.contains(&(*k as usize)));
-        others.sort_unstable();
-        others.dedup();
+        let place = |i: usize, k: usize| own.contains(&i).then_some((i as i32, k as i32));
+        let (entries, Places { rows, columns }) = Entries::of(system, place);
         let share = Share {
             rows: own.len(),
             entries: rows.len(),
-            received: others.len(),
+            received: count_received(&columns, &own),
         };
         Ok(Self {
             shape: KktShape::of(system),
-            values: vec![0.0; rows.len()],
             matrix: ffi::Matrix::new(library, own.len(), block, rows, columns)?,
-            sources,
+            entries,
             own,
             share,
         })
@@ -121,26 +62,8 @@ impl SpreadSystem {
 
     /// Takes the values of a system of its shape. Collective.
     pub(crate) fn fill(&mut self, system: &KktSystem) -> Result<(), Error> {
-        let parts = [
-            (&self.sources.w, system.w.values(), 1.0),
-            (&self.sources.j, system.j.values(), -1.0),
-            (&self.sources.r, system.r.values(), -1.0),
-        ];
-        let entries = parts
-            .into_iter()
-            .flat_map(|(slots, values, sign)| slots.iter().map(move |slot| sign * values[*slot as usize]));
-        for (value, entry) in self.values.iter_mut().zip(entries) {
-            *value = entry;
-        }
-        self.matrix.set(&self.values)
+        self.matrix.set(self.entries.of_values(system))
     }
-}
-
-/// The slots of a row with their columns.
-fn slots(pattern: &pliant_sparse::Pattern, i: usize) -> impl Iterator<Item = (usize, usize)> {
-    pattern
-        .row_slots(i)
-        .zip(pattern.row(i).iter().map(|k| *k as usize))
 }
 
 /// The size of all blocks of variables where there are no rows; else 1.

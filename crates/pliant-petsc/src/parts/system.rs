@@ -2,14 +2,14 @@
 
 use super::Places;
 use crate::Error;
+use crate::entries::{self, Entries, count_received};
 use crate::ffi::{Halo, Library, Matrix, Reduction, Solver, Vector};
+use crate::kkt::MULTIGRID_FROM;
 use crate::session::Share;
 use pliant_kkt::Assembler;
 use pliant_model::{Problem, Space, State};
 use std::sync::Arc;
 
-/// Unknowns of the whole model from which systems without rows are solved by conjugate gradients.
-const MULTIGRID_FROM: usize = 30_000;
 /// Residual of a linear system, over the size of its terms, beyond which it is not solved.
 const SOLVED: f64 = 1e-10;
 /// Share that a pass of conjugate gradients leaves.
@@ -28,17 +28,10 @@ pub(super) struct System {
     pub(super) residual: Vector,
     correction: Vector,
     matrix: Matrix,
-    sources: Sources,
-    values: Vec<f64>,
+    entries: Entries,
+    /// The right-hand side of the own part, with zeros at fixed coordinates.
+    free: Vec<f64>,
     pub(super) share: Share,
-}
-
-/// Slots of `W`, `J` and `R` in the order of the entries of the matrix.
-#[derive(Debug, Default)]
-struct Sources {
-    w: Vec<u32>,
-    j: Vec<u32>,
-    r: Vec<u32>,
 }
 
 impl System {
@@ -51,39 +44,8 @@ impl System {
         places: &Places,
     ) -> Result<Self, Error> {
         let kkt = assembler.system();
-        let n = kkt.n();
-        let (mut rows, mut columns) = (Vec::new(), Vec::new());
-        let mut sources = Sources::default();
-        let mut add = |i: usize, k: usize, slot: usize, slots: &mut Vec<u32>| {
-            let (i, k) = (places.unknowns[i], places.unknowns[k]);
-            rows.push(i);
-            columns.push(k);
-            slots.push(slot as u32);
-            if i != k {
-                rows.push(k);
-                columns.push(i);
-                slots.push(slot as u32);
-            }
-        };
-        let fixed = &kkt.fixed;
-        for i in 0..n {
-            for (slot, k) in kkt.w.pattern().row_slots(i).zip(kkt.w.pattern().row(i)) {
-                let k = *k as usize;
-                if i == k || !fixed[i] && !fixed[k] {
-                    add(i, k, slot, &mut sources.w);
-                }
-            }
-        }
-        for i in 0..kkt.m() {
-            for (slot, k) in kkt.j.pattern().row_slots(i).zip(kkt.j.pattern().row(i)) {
-                if !fixed[*k as usize] {
-                    add(n + i, *k as usize, slot, &mut sources.j);
-                }
-            }
-            for (slot, k) in kkt.r.pattern().row_slots(i).zip(kkt.r.pattern().row(i)) {
-                add(n + i, n + *k as usize, slot, &mut sources.r);
-            }
-        }
+        let unknowns = &places.unknowns;
+        let (entries, found) = Entries::of(kkt, |i, k| Some((unknowns[i], unknowns[k])));
         let points = |node: &pliant_model::Node| node.first_dof().is_none() || node.space == Space::Real(3);
         let own_block = match places.rows == 0 && problem.nodes().iter().all(points) {
             true => 3.0,
@@ -91,21 +53,17 @@ impl System {
         };
         let mut block = [0.0];
         library.reduce(Reduction::Least, &[own_block], &mut block)?;
-        let mut others: Vec<i32> = places.unknowns.clone();
-        others.retain(|k| !places.own.contains(&(*k as usize)));
-        others.sort_unstable();
-        others.dedup();
         let share = Share {
             rows: places.own.len(),
-            entries: rows.len(),
-            received: others.len(),
+            entries: found.rows.len(),
+            received: count_received(unknowns, &places.own),
         };
-        let entries = rows.len();
+        let entries::Places { rows, columns } = found;
         let mut matrix = Matrix::new(library, places.own.len(), block[0] as usize, rows, columns)?;
         let (right, answer) = (matrix.vector()?, matrix.vector()?);
         let mut halo = Halo::new(&right, &places.unknowns)?;
         let mut correction = matrix.vector()?;
-        check_fixed(library, fixed, kkt.m(), &mut halo, &mut correction)?;
+        check_fixed(library, &kkt.fixed, kkt.m(), &mut halo, &mut correction)?;
         let iterates = places.rows == 0 && places.total >= MULTIGRID_FROM;
         let solver = if iterates {
             let motions = rigid_motions(library, problem, state, &matrix, &mut halo)?;
@@ -123,8 +81,8 @@ impl System {
             answer,
             correction,
             matrix,
-            sources,
-            values: vec![0.0; entries],
+            entries,
+            free: Vec::new(),
             share,
         })
     }
@@ -137,31 +95,21 @@ impl System {
         change: &mut [f64],
     ) -> Result<(usize, f64), Error> {
         let kkt = assembler.system();
-        let parts = [
-            (&self.sources.w, kkt.w.values(), 1.0),
-            (&self.sources.j, kkt.j.values(), -1.0),
-            (&self.sources.r, kkt.r.values(), -1.0),
-        ];
-        let entries = parts
-            .into_iter()
-            .flat_map(|(slots, values, sign)| slots.iter().map(move |slot| sign * values[*slot as usize]));
-        for (value, entry) in self.values.iter_mut().zip(entries) {
-            *value = entry;
-        }
-        self.matrix.set(&self.values)?;
+        self.matrix.set(self.entries.of_values(kkt))?;
         self.solver.prepare(&self.matrix)?;
         if self.solver.has_failed()? {
             return Err(Error::NotSolved { residual: f64::NAN });
         }
         // Fixed coordinates keep their diagonal and stay.
-        let mut free = right.to_vec();
-        for (c, fixed) in free.iter_mut().zip(&kkt.fixed) {
+        self.free.clear();
+        self.free.extend_from_slice(right);
+        for (c, fixed) in self.free.iter_mut().zip(&kkt.fixed) {
             if *fixed {
                 *c = 0.0;
             }
         }
         self.right.clear()?;
-        self.halo.add(&free, &mut self.right)?;
+        self.halo.add(&self.free, &mut self.right)?;
         let size = self.right.norm()?;
         self.answer.clear()?;
         let (mut iterations, mut residual) = (0, if size == 0.0 { 0.0 } else { 1.0 });
@@ -177,9 +125,9 @@ impl System {
             if !went_on {
                 return Err(Error::NotSolved { residual });
             }
-            let correction = self.correction.with(|d| d.to_vec())?;
-            self.answer
-                .with(|z| z.iter_mut().zip(&correction).for_each(|(z, d)| *z += d))?;
+            let answer = &mut self.answer;
+            self.correction
+                .with(|d| answer.with(|z| z.iter_mut().zip(&*d).for_each(|(z, d)| *z += d)))??;
             self.find_residual()?;
             residual = self.residual.norm()? / (size + self.diagonal_terms()?);
         }

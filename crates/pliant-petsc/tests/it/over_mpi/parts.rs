@@ -2,8 +2,7 @@
 
 use super::over_mpi;
 use pliant::continuum::{Mesh, Solid};
-use pliant::model::Distance;
-use pliant::model::{Level, Model, NodeId, Problem};
+use pliant::model::{Distance, Level, Model, NodeId, Problem, Treatment, UniformCompliance};
 use pliant::{Equilibrium, Options, Simulation};
 use pliant_petsc::{Error, NodesOfPart, Session, SpreadModel, bisect};
 
@@ -18,9 +17,8 @@ fn beam(mesh: &Mesh) -> (Model, NodeId) {
     model.set_gravity([0.0, 0.0, -G]).unwrap();
     let solid = Solid::corotational(YOUNG, 0.0).with_density(DENSITY);
     let parts = solid.add_to(&mut model, "beam", mesh).unwrap();
-    for (i, x) in mesh.nodes.iter().enumerate().filter(|(_, x)| x[0] == 0.0) {
+    for i in (0..mesh.nodes.len()).filter(|i| mesh.nodes[*i][0] == 0.0) {
         model.fix(parts.nodes, i, &[true; 3]).unwrap();
-        let _ = x;
     }
     (model, parts.nodes)
 }
@@ -126,17 +124,30 @@ fn a_cantilever_in_parts_moves_as_in_one_piece() {
     );
 }
 
-/// Hangs the middle of the end of a beam on a hard rod, upright and 1 m long, if it is there.
+/// Hangs the upper edge of the end of a beam on hard rods and the lower one on soft ones, upright and
+/// 1 m long, where they are there.
 fn hang_up(model: &mut Model, nodes: NodeId, mesh: &Mesh) {
-    let end = [SIZE[0], 0.5 * SIZE[1], SIZE[2]];
-    let found = mesh
-        .nodes
-        .iter()
-        .position(|x| x.iter().zip(&end).all(|(x, e)| (x - e).abs() < 1e-9));
-    let Some(place) = found else { return };
-    let rod = Distance::to_points(&[(place, [end[0], end[1], end[2] + 1.0])]).with_rest_lengths(&[1.0]);
-    let rod = model.add_mapped("rod", &[nodes], rod).unwrap();
-    model.add_constraint("hard", rod, Level::Position).unwrap();
+    for (name, z) in [("hard", SIZE[2]), ("soft", 0.0)] {
+        let at_edge = |x: &[f64; 3]| (x[0] - SIZE[0]).abs() + (x[2] - z).abs() < 1e-9;
+        let places = (0..mesh.nodes.len()).filter(|i| at_edge(&mesh.nodes[*i]));
+        let ends: Vec<(usize, [f64; 3])> = places
+            .map(|i| (i, [mesh.nodes[i][0], mesh.nodes[i][1], mesh.nodes[i][2] + 1.0]))
+            .collect();
+        if ends.is_empty() {
+            continue;
+        }
+        let rods = Distance::to_points(&ends).with_rest_lengths(&vec![1.0; ends.len()]);
+        let rods = model.add_mapped(&format!("{name} rods"), &[nodes], rods).unwrap();
+        if name == "hard" {
+            model.add_constraint(name, rods, Level::Position).unwrap();
+        } else {
+            // As soft as the beam.
+            let law = UniformCompliance::new(1e-4);
+            model
+                .add_force_field(name, rods, law, Treatment::Compliance)
+                .unwrap();
+        }
+    }
 }
 
 #[test]

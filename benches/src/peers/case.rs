@@ -219,7 +219,7 @@ impl Case {
         }
     }
 
-    /// Of [`Scene::columns`] that which figures take for the error.
+    /// The index of the column of [`Scene::columns`] that figures show as the error.
     pub fn error_column(&self) -> usize {
         match self.subject {
             Subject::Chain {

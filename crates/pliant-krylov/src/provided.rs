@@ -6,8 +6,8 @@ use pliant_solvers::{Kind, KktSolver, KktSystem};
 /// A solver of whole systems that a program brings along, such as one over several processes. A step
 /// and a search for rest call it in the place of their own ones.
 ///
-/// As of every [`KktSolver`], its answer is judged by [`KktSystem::residual`] against
-/// the matrices as given, and it gives the same bits for the same calls.
+/// Its answers are judged like those of every [`KktSolver`], by [`KktSystem::residual`] against the
+/// matrices as given, and the same calls give the same bits.
 pub trait ProvidedSolver: KktSolver + Sync {
     /// Largest relative residual (componentwise backward error) that counts as converged.
     fn set_tolerance(&mut self, tolerance: f64);
@@ -32,7 +32,8 @@ pub enum Purpose {
     Minimum,
     /// Newton's method for rest: any solution counts, and so does its kind if the method tells it.
     Stationary,
-    /// As that, by a method that counts eigenvalues.
+    /// Newton's method for rest where the number of negative eigenvalues must be known: only a method
+    /// that counts them will do.
     Kind,
 }
 

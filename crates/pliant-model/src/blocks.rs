@@ -31,8 +31,8 @@ impl Blocks {
         out
     }
 
-    /// As [`Self::new`], with storage from the first entry on that is written: of each view that a
-    /// law has of itself, blocks that nobody asks for are as large as those that are used.
+    /// Blocks of zeros that take memory only when one of them is written: a law has blocks of
+    /// stiffness, damping and compliance, and most models ask for one kind of them.
     pub(crate) fn without_storage(shapes: impl IntoIterator<Item = (usize, usize)>) -> Self {
         let mut out = Self {
             values: Vec::new(),

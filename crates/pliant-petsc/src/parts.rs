@@ -77,8 +77,9 @@ pub struct SpreadReport {
     pub newton_iterations: usize,
     /// Iterations of conjugate gradients, all together; 0 with a factor.
     pub iterations: usize,
-    /// Of rest, what forces miss in the norm over that of their terms; of a step, the residual of the
-    /// linear system `|b - A z|` over the size of its terms, `|b| + |diag(A) z|`.
+    /// The residual without unit. At rest it is the norm of the forces that are left over the norm of
+    /// their terms; after a step it is that of the linear system, `|b - A z|` over
+    /// `|b| + |diag(A) z|`.
     pub residual: f64,
 }
 

@@ -95,13 +95,13 @@ pub(crate) struct ReducedNode {
 /// attached to its interfaces, contacts to its points.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReducedBody {
-    centre: [f64; 3],
-    modes: Vec<ReducedMode>,
-    interfaces: Vec<ModalFrame>,
-    inertia: Vec<f64>,
-    nodes: Vec<ReducedNode>,
-    fixed_frequencies: Vec<f64>,
-    residual: f64,
+    pub(crate) centre: [f64; 3],
+    pub(crate) modes: Vec<ReducedMode>,
+    pub(crate) interfaces: Vec<ModalFrame>,
+    pub(crate) inertia: Vec<f64>,
+    pub(crate) nodes: Vec<ReducedNode>,
+    pub(crate) fixed_frequencies: Vec<f64>,
+    pub(crate) residual: f64,
 }
 
 /// Nodes and components of a reduced body in a model.
@@ -122,26 +122,6 @@ pub struct ReducedParts {
 }
 
 impl ReducedBody {
-    pub(crate) fn new(
-        centre: [f64; 3],
-        modes: Vec<ReducedMode>,
-        interfaces: Vec<ModalFrame>,
-        inertia: Vec<f64>,
-        nodes: Vec<ReducedNode>,
-        fixed_frequencies: Vec<f64>,
-        residual: f64,
-    ) -> Self {
-        Self {
-            centre,
-            modes,
-            interfaces,
-            inertia,
-            nodes,
-            fixed_frequencies,
-            residual,
-        }
-    }
-
     /// Its centre of mass (m), in the axes of the model that was reduced.
     pub fn centre(&self) -> [f64; 3] {
         self.centre

@@ -42,8 +42,8 @@ pub struct ModalFrame {
 /// child's axes is `R_off^T (E^T w + A dc/dt)`. `(dJ/dt) v` has
 /// `R (w x (w x u) + 2 w x du/dt)` and, with `a = A dc/dt`,
 /// `-R_off^T (a x E^T w + a (c . dc/dt)/(2 D))`.
-/// Of a child force `(f, tau)`, torque in the child's axes, with `g = R^T f` and `t = R_off tau`,
-/// `G` is `sym([u] [g])` on the rotation, `phi_k x g + E (A theta_k x t)/2` between it and `q_k`, and
+/// The geometric stiffness `G` of a child force `(f, tau)`, torque in the child's axes, with
+/// `g = R^T f` and `t = R_off tau`, is `sym([u] [g])` on the rotation, `phi_k x g + E (A theta_k x t)/2` between it and `q_k`, and
 /// `-sym(theta_k . A^T t (c . theta_l))/(2 D)` between amplitudes.
 ///
 /// **Parents.** Bodies, then scalars.

@@ -16,6 +16,7 @@ use pliant_solvers::eigen::{self, EigenError, EigenOptions};
 use pliant_solvers::{KktSystem, Solution, SolveError, StationarySolver, Variable};
 use pliant_sparse::CsrMatrix;
 use pliant_stepper::system::System;
+use std::collections::HashSet;
 
 /// An interface of a reduced body: elements of an independent node of points or bodies that move together
 /// as if they were rigid, with a frame at the mean of their places.
@@ -171,15 +172,15 @@ pub(crate) fn find(
         positions: state.positions[node.position_range()].to_vec(),
         velocities: node.velocity_range(),
     });
-    Ok(ReducedBody::new(
-        centre.into(),
+    Ok(ReducedBody {
+        centre: centre.into(),
         modes,
         interfaces,
         inertia,
-        nodes.collect(),
+        nodes: nodes.collect(),
         fixed_frequencies,
         residual,
-    ))
+    })
 }
 
 /// The matrices of the body, and the origins of its interfaces.
@@ -323,7 +324,7 @@ fn check_interfaces(model: &Model, state: &State, how: &Reduction) -> Result<Vec
             bound: "positive and finite",
         });
     }
-    let mut taken: Vec<(NodeId, usize)> = Vec::new();
+    let mut taken: HashSet<(NodeId, usize)> = HashSet::new();
     let mut origins = Vec::new();
     for (i, interface) in how.interfaces.iter().enumerate() {
         let Some(node) = model.nodes().get(interface.node.index()) else {
@@ -342,12 +343,11 @@ fn check_interfaces(model: &Model, state: &State, how: &Reduction) -> Result<Vec
             ));
         }
         for e in &interface.elements {
-            if taken.contains(&(interface.node, *e)) {
+            if !taken.insert((interface.node, *e)) {
                 return no(format!(
                     "element {e} of `{name}` is in interface {i} and in one before it, or twice"
                 ));
             }
-            taken.push((interface.node, *e));
         }
         let size = node.space.position_size();
         let place = |e: &usize| vec3(&state.positions, node.first_position + e * size);
@@ -391,7 +391,7 @@ fn check_rigid(body: &Body<'_>, rigid: &[Column]) -> Result<(), Error> {
         }
         let (at, worst, size) = largest(&force, &terms);
         let motion = if k < 3 { "a translation" } else { "a rotation" };
-        if worst > RIGID * size {
+        if worst.is_nan() || worst > RIGID * size {
             return no(format!(
                 "{motion} of all of it has a force on {}: something holds it, or it is under load",
                 body.model.describe_dof(at)
@@ -401,7 +401,7 @@ fn check_rigid(body: &Body<'_>, rigid: &[Column]) -> Result<(), Error> {
         for row in 0..body.stiffness.m() {
             let parts = j.row_entries(row).map(|(k, j)| j * column.x[k]);
             let (sum, size) = parts.fold((0.0, 0.0), |(s, t): (f64, f64), p| (s + p, t + p.abs()));
-            if sum.abs() > RIGID * size {
+            if sum.is_nan() || sum.abs() > RIGID * size {
                 return no(format!(
                     "{motion} of all of it moves {}, which holds it",
                     body.model.describe_row(row)

@@ -202,11 +202,10 @@ impl<'a> Basis<'a> {
                 for matrix in [&masses, &stiffnesses] {
                     let own = (matrix[i * r + i] * matrix[j * r + j]).sqrt();
                     let share = matrix[i * r + j].abs() / own;
-                    worst = if share.is_nan() {
-                        f64::NAN
-                    } else {
-                        worst.max(share)
-                    };
+                    // `max` would hide a NaN.
+                    if !worst.is_nan() && (share.is_nan() || share > worst) {
+                        worst = share;
+                    }
                 }
             }
         }
@@ -216,7 +215,7 @@ impl<'a> Basis<'a> {
             stiffness: stiffnesses[i * r + i],
         });
         let modes: Vec<FoundMode> = modes.collect();
-        if modes.iter().any(|m| m.stiffness <= 0.0) {
+        if modes.iter().any(|m| m.stiffness.is_nan() || m.stiffness <= 0.0) {
             return no("one of its modes has no stiffness".to_owned());
         }
         Ok((modes, worst))

@@ -56,10 +56,14 @@ fn lint(_: &[String]) -> Result<u8, Error> {
     process::run(command)
 }
 
-/// The tests of the features, by the names of their modules. With the whole workspace, as the tests
-/// before them: for some packages alone, whose dependencies have other features, nearly all would be
-/// compiled again.
 fn test_features(_: &[String]) -> Result<u8, Error> {
+    run_feature_tests(features(), &["columns", "parquet", petsc::TESTS])
+}
+
+/// The tests of features, by the names of their modules. With the whole workspace, as the tests
+/// without them: for some packages alone, whose dependencies have other features, nearly all would
+/// be compiled again.
+pub(crate) fn run_feature_tests(features: &str, names: &[&str]) -> Result<u8, Error> {
     let mut command = process::cargo()?;
     command.args([
         "test",
@@ -68,9 +72,9 @@ fn test_features(_: &[String]) -> Result<u8, Error> {
         "--bins",
         "--tests",
         "--features",
-        features(),
+        features,
     ]);
-    command.args(["--locked", "--", "columns", "parquet", "over_mpi::"]);
+    command.args(["--locked", "--"]).args(names);
     println!("$ {}", process::describe(&command));
     process::run(command)
 }

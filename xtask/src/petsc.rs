@@ -3,10 +3,16 @@
 use std::process::{Command, Stdio};
 
 use crate::error::Error;
-use crate::{flags, process};
+use crate::{ci, flags, process};
 
 /// The exit code of a gate that could not run here: neither passed nor failed.
 pub(crate) const NOT_RUN: u8 = 77;
+
+/// The features that call it.
+const FEATURES: &str = "pliant-cli/petsc,pliant-petsc/petsc";
+
+/// The name of the modules of its tests.
+pub(crate) const TESTS: &str = "over_mpi::";
 
 /// Packages of Debian that the feature `petsc` calls and its tests are started by.
 const PACKAGES: [&str; 3] = ["petsc-dev", "libopenmpi-dev", "openmpi-bin"];
@@ -17,19 +23,7 @@ pub(crate) fn run(args: &[String]) -> Result<u8, Error> {
     if code != 0 {
         return Ok(code);
     }
-    // With the whole workspace, as the tests before it: for some packages alone, whose dependencies
-    // have other features, nearly all would be compiled again. The name is that of their modules.
-    let mut tests = process::cargo()?;
-    tests.args(["test", "--workspace", "--lib", "--bins", "--tests"]);
-    tests.args([
-        "--features",
-        "pliant-petsc/petsc,pliant-cli/petsc",
-        "--locked",
-        "--",
-        "over_mpi::",
-    ]);
-    println!("$ {}", process::describe(&tests));
-    process::run(tests)
+    ci::run_feature_tests(FEATURES, &[TESTS])
 }
 
 /// Where PETSc is missing, `apt-get` installs it if it may; where it may not, that is said and the

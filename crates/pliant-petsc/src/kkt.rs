@@ -61,6 +61,8 @@ pub struct PetscSolver {
     is_ready: bool,
     residual: ResidualWorkspace,
     correction: Solution,
+    /// The answer before the last pass.
+    before: Solution,
 }
 
 /// All that is made for one shape of systems. Objects of PETSc are destroyed in this order.
@@ -88,6 +90,7 @@ impl Default for PetscSolver {
             is_ready: false,
             residual: ResidualWorkspace::default(),
             correction: Solution::default(),
+            before: Solution::default(),
         }
     }
 }
@@ -208,7 +211,8 @@ impl PetscSolver {
             status = Status::Converged;
         }
         while status != Status::Converged && passes < MOST_PASSES {
-            let before = (solution.clone(), residual);
+            self.before.clone_from(solution);
+            let residual_before = residual;
             let (more, went_on) = self.correct(solution)?;
             iterations += more;
             passes += 1;
@@ -218,13 +222,14 @@ impl PetscSolver {
             }
             residual = system.residual(solution, &mut self.residual);
             // A NaN neither pays nor is better.
-            let pays = residual.relative <= PAYS * before.1.relative;
-            let is_better = residual.relative <= before.1.relative;
+            let pays = residual.relative <= PAYS * residual_before.relative;
+            let is_better = residual.relative <= residual_before.relative;
             if residual.relative <= self.tolerance {
                 status = Status::Converged;
             } else if passes > 1 && !pays {
                 if !is_better {
-                    (*solution, residual) = before;
+                    std::mem::swap(solution, &mut self.before);
+                    residual = residual_before;
                 }
                 break;
             }

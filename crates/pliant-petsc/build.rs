@@ -16,7 +16,7 @@ fn main() {
 
 /// Tells cargo what to link, or says what is missing.
 fn link() -> Result<(), String> {
-    const HELP: &str = "on Debian: apt-get install petsc-dev libopenmpi-dev openmpi-bin";
+    const HELP: &str = "on Debian: apt-get install petsc-dev libopenmpi-dev openmpi-bin pkg-config";
     let flags = Command::new("pkg-config")
         .args(["--cflags", "--libs", "PETSc"])
         .output()

@@ -15,7 +15,7 @@ const FEATURES: &str = "pliant-cli/petsc,pliant-petsc/petsc";
 pub(crate) const TESTS: &str = "over_mpi::";
 
 /// Packages of Debian that the feature `petsc` calls and its tests are started by.
-const PACKAGES: [&str; 3] = ["petsc-dev", "libopenmpi-dev", "openmpi-bin"];
+const PACKAGES: [&str; 4] = ["petsc-dev", "libopenmpi-dev", "openmpi-bin", "pkg-config"];
 
 /// Runs the tests over MPI, after [`prepare`].
 pub(crate) fn run(args: &[String]) -> Result<u8, Error> {

@@ -7,7 +7,7 @@ pub enum Error {
     /// The crate was compiled without its feature `petsc`.
     #[error(
         "this program was built without PETSc: install it (Debian: `apt-get install petsc-dev libopenmpi-dev \
-         openmpi-bin`) and build with `--features petsc`"
+         openmpi-bin pkg-config`) and build with `--features petsc`"
     )]
     NotBuilt,
     /// A function of PETSc or MPI failed.

@@ -3,8 +3,8 @@
 use crate::NearNullSpace;
 use pliant_solvers::{Kind, KktSolver, KktSystem};
 
-/// A solver of whole systems that a program brings along, such as one over several processes. A step
-/// and a search for rest call it in the place of their own ones.
+/// A solver of whole systems that a program brings along, such as one over several processes. A
+/// step and a search for rest call it in the place of their own ones.
 ///
 /// Its answers are judged like those of every [`KktSolver`], by [`KktSystem::residual`] against the
 /// matrices as given, and the same calls give the same bits.
@@ -32,8 +32,8 @@ pub enum Purpose {
     Minimum,
     /// Newton's method for rest: any solution counts, and so does its kind if the method tells it.
     Stationary,
-    /// Newton's method for rest where the number of negative eigenvalues must be known: only a method
-    /// that counts them will do.
+    /// Newton's method for rest where the number of negative eigenvalues must be known: only a
+    /// method that counts them will do.
     Kind,
 }
 

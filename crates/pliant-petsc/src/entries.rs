@@ -3,8 +3,8 @@
 use pliant_solvers::KktSystem;
 use pliant_sparse::Pattern;
 
-/// Of each entry its place among the values of `W`, then of `J`, then of `R`, in this order, and the
-/// values as last taken. Fixed variables have their diagonal and nothing else.
+/// Of each entry its place among the values of `W`, then of `J`, then of `R`, in this order, and
+/// the values as last taken. Fixed variables have their diagonal and nothing else.
 #[derive(Debug, Default)]
 pub(crate) struct Entries {
     w: Vec<u32>,

@@ -317,7 +317,8 @@ impl Library {
 impl Drop for Library {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            // The others wait for what this process was about to do, and PETSc's end waits for them.
+            // The others wait for what this process was about to do, and PETSc's end waits for
+            // them.
             self.abort(101);
         }
         if self.enter().is_ok() {

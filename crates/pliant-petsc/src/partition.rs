@@ -66,8 +66,8 @@ pub struct NodesOfPart {
 }
 
 impl NodesOfPart {
-    /// The share of part `rank` in `node_count` nodes, where `part_of` says of each element its part,
-    /// as of [`bisect`], and `nodes_of` its nodes. Cost: a pass over all elements.
+    /// The share of part `rank` in `node_count` nodes, where `part_of` says of each element its
+    /// part, as of [`bisect`], and `nodes_of` its nodes. Cost: a pass over all elements.
     ///
     /// # Panics
     /// If an element has a node beyond their number.

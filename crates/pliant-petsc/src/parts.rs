@@ -33,8 +33,8 @@ use system::System;
 /// receives [`Share::received`] numbers.
 ///
 /// Taken are points and bodies at rest ([`find_rest`](Self::find_rest)) and points in motion
-/// ([`step`](Self::step)), with stiffnesses, compliances and hard rows; not contacts, rows of bounded
-/// force, prescribed motions and materials with a past, which are [`Error::NotInParts`].
+/// ([`step`](Self::step)), with stiffnesses, compliances and hard rows; not contacts, rows of
+/// bounded force, prescribed motions and materials with a past, which are [`Error::NotInParts`].
 #[derive(Debug)]
 pub struct SpreadModel {
     problem: Problem,
@@ -77,15 +77,15 @@ pub struct SpreadReport {
     pub newton_iterations: usize,
     /// Iterations of conjugate gradients, all together; 0 with a factor.
     pub iterations: usize,
-    /// The residual without unit. At rest it is the norm of the forces that are left over the norm of
-    /// their terms; after a step it is that of the linear system, `|b - A z|` over
+    /// The residual without unit. At rest it is the norm of the forces that are left over the norm
+    /// of their terms; after a step it is that of the linear system, `|b - A z|` over
     /// `|b| + |diag(A) z|`.
     pub residual: f64,
 }
 
 impl SpreadModel {
-    /// Plans the part of this process: a model, and the numbers of its independent coordinates among
-    /// those of the whole, of which this process owns `own`. Collective.
+    /// Plans the part of this process: a model, and the numbers of its independent coordinates
+    /// among those of the whole, of which this process owns `own`. Collective.
     ///
     /// # Errors
     /// [`Error::NotInParts`], [`Error::Size`] for a list of another length, numbers that no process
@@ -185,8 +185,8 @@ impl SpreadModel {
         }
     }
 
-    /// One linear step of implicit Euler of length `h` (s), that of the theta method with weights 1:
-    /// `W dv = c`, `x+ = x + h v+`. Points without rows. Collective.
+    /// One linear step of implicit Euler of length `h` (s), that of the theta method with weights
+    /// 1: `W dv = c`, `x+ = x + h v+`. Points without rows. Collective.
     ///
     /// # Errors
     /// [`Error::NotInParts`], [`Error::NotSolved`], [`Error::Model`], [`Error::Call`].

@@ -108,8 +108,8 @@ pub struct Settings {
     /// Directories that the scene may read meshes in, beside its own. A mesh elsewhere is an error,
     /// whether its path or a symbolic link leads there.
     pub mesh_directories: Vec<PathBuf>,
-    /// Parameters that may change while the scene runs, beside those that its events and controllers
-    /// set: who runs it sets them. Names of others are passed over.
+    /// Parameters that may change while the scene runs, beside those that its events and
+    /// controllers set: who runs it sets them. Names of others are passed over.
     pub varied: Vec<String>,
     /// Threads that steps are shared by. No result depends on their number.
     pub threads: ThreadChoice,

@@ -432,7 +432,8 @@ pub enum Error {
         /// Parameter that the path was followed by.
         control: Control,
     },
-    /// Modes of vibration or buckling, or a reduced body, that there are not, or that were not found.
+    /// Modes of vibration or buckling, or a reduced body, that there are not, or that were not
+    /// found.
     #[error("{what}: {why}")]
     NoModes {
         /// `modes of vibration`, `buckling modes` or `a reduced body`.

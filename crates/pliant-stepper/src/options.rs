@@ -76,9 +76,9 @@ impl Default for Stabilisation {
 )]
 #[non_exhaustive]
 pub enum LinearSolver {
-    /// By counted work, never by time: a factor, or conjugate gradients where there are thousands of
-    /// unknowns, every row is compliant or there is none, and their iterations cost less. The report
-    /// names the method.
+    /// By counted work, never by time: a factor, or conjugate gradients where there are thousands
+    /// of unknowns, every row is compliant or there is none, and their iterations cost less. The
+    /// report names the method.
     #[default]
     Auto,
     /// A sparse factor `L D L^T` of the whole matrix, with iterative refinement: takes everything,

@@ -17,8 +17,8 @@ pub struct ReducedMode {
     pub mass: f64,
     /// Its stiffness (N/m).
     pub stiffness: f64,
-    /// Its shape: what a unit amplitude moves all nodes of the model by, as velocities (points in m,
-    /// bodies in m in the axes of the model and rad in their own). The largest displacement of a
+    /// Its shape: what a unit amplitude moves all nodes of the model by, as velocities (points in
+    /// m, bodies in m in the axes of the model and rad in their own). The largest displacement of a
     /// point or body is 1 m.
     pub velocities: Vec<f64>,
     /// Factor from the shape that it was found as.
@@ -85,14 +85,14 @@ pub(crate) struct ReducedNode {
 /// ```
 ///
 /// with the inertia points `z_0 = c`, `z_b = c + R e_b` and `z_bk = c + q_k R e_b`, it is
-/// `sum m_pq dz_p/dt . dz_q/dt / 2`, `m_pq = sum m_ij w_ip w_jq`: a mass matrix over `4 + 3 n` points,
-/// however many nodes there are. Centrifugal, Coriolis and gyroscopic forces follow from it, and
-/// weight. The rotational inertia of rods and shells takes part by the ends of unit vectors at each
-/// node. Elastic forces are linear in the frame: there is no stiffening of a beam by its tension,
-/// which comes of the second order of displacements.
+/// `sum m_pq dz_p/dt . dz_q/dt / 2`, `m_pq = sum m_ij w_ip w_jq`: a mass matrix over `4 + 3 n`
+/// points, however many nodes there are. Centrifugal, Coriolis and gyroscopic forces follow from
+/// it, and weight. The rotational inertia of rods and shells takes part by the ends of unit vectors
+/// at each node. Elastic forces are linear in the frame: there is no stiffening of a beam by its
+/// tension, which comes of the second order of displacements.
 ///
-/// **Use.** [`add_to`](Self::add_to) puts it into a model, any number of times; joints and loads are
-/// attached to its interfaces, contacts to its points.
+/// **Use.** [`add_to`](Self::add_to) puts it into a model, any number of times; joints and loads
+/// are attached to its interfaces, contacts to its points.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReducedBody {
     pub(crate) centre: [f64; 3],
@@ -137,8 +137,8 @@ impl ReducedBody {
         &self.fixed_frequencies
     }
 
-    /// The largest product of two modes by mass or stiffness, as a share of their own: zero of modes
-    /// that are orthogonal.
+    /// The largest product of two modes by mass or stiffness, as a share of their own: zero of
+    /// modes that are orthogonal.
     pub fn residual(&self) -> f64 {
         self.residual
     }
@@ -183,9 +183,9 @@ impl ReducedBody {
         points
     }
 
-    /// Adds the body to a model, at rest and without deformation: with its own axes and origin, those
-    /// of the model that was reduced, at this pose. `damping` is that of every mode as a share of the
-    /// critical one. [`Model::set_body_velocity`] of the frame sets it into motion.
+    /// Adds the body to a model, at rest and without deformation: with its own axes and origin,
+    /// those of the model that was reduced, at this pose. `damping` is that of every mode as a
+    /// share of the critical one. [`Model::set_body_velocity`] of the frame sets it into motion.
     ///
     /// # Errors
     /// [`ModelError`] if a name is there already, or the damping is negative.

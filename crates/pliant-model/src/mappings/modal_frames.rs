@@ -39,12 +39,11 @@ pub struct ModalFrame {
 /// `c = sum theta_k q_k`. `C(c)` is the unit quaternion along `(1, c/2)`, a rotation about `c` by
 /// `2 atan(|c|/2)`: to second order by `|c|`, which is as much as a sum of modes knows of it. With
 /// `E` its matrix, `D = 1 + |c|^2/4` and `A = (I - [c]/2)/D`, the child's angular velocity in the
-/// child's axes is `R_off^T (E^T w + A dc/dt)`. `(dJ/dt) v` has
-/// `R (w x (w x u) + 2 w x du/dt)` and, with `a = A dc/dt`,
-/// `-R_off^T (a x E^T w + a (c . dc/dt)/(2 D))`.
-/// The geometric stiffness `G` of a child force `(f, tau)`, torque in the child's axes, with
-/// `g = R^T f` and `t = R_off tau`, is `sym([u] [g])` on the rotation, `phi_k x g + E (A theta_k x t)/2` between it and `q_k`, and
-/// `-sym(theta_k . A^T t (c . theta_l))/(2 D)` between amplitudes.
+/// child's axes is `R_off^T (E^T w + A dc/dt)`. `(dJ/dt) v` has `R (w x (w x u) + 2 w x du/dt)`
+/// and, with `a = A dc/dt`, `-R_off^T (a x E^T w + a (c . dc/dt)/(2 D))`. The geometric stiffness
+/// `G` of a child force `(f, tau)`, torque in the child's axes, with `g = R^T f` and
+/// `t = R_off tau`, is `sym([u] [g])` on the rotation, `phi_k x g + E (A theta_k x t)/2` between it
+/// and `q_k`, and `-sym(theta_k . A^T t (c . theta_l))/(2 D)` between amplitudes.
 ///
 /// **Parents.** Bodies, then scalars.
 ///

@@ -22,8 +22,8 @@ pub struct ModalPoint {
 ///
 /// **Equation.** `x = p + R u` with `u = X + sum phi_k q_k` (m) in the axes of the frame, and the
 /// amplitudes `q_k` of the modes. `J = (I, -R [u], R phi_k)`,
-/// `(dJ/dt) v = R (w x (w x u) + 2 w x sum phi_k dq_k/dt)`; with `g = R^T f` for a force `f`, `G` is
-/// `sym([u] [g])` on the rotation, `phi_k x g` between the rotation and `q_k`, and zero between
+/// `(dJ/dt) v = R (w x (w x u) + 2 w x sum phi_k dq_k/dt)`; with `g = R^T f` for a force `f`, `G`
+/// is `sym([u] [g])` on the rotation, `phi_k x g` between the rotation and `q_k`, and zero between
 /// amplitudes.
 ///
 /// **Parents.** Bodies, then scalars.

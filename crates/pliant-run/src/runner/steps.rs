@@ -285,13 +285,13 @@ impl Runner {
         self.probes.variable_names().zip(values)
     }
 
-    /// Gives a parameter that may change while the scene runs another value from now on, as an event
-    /// of the scene would: forces have it from the next step on, and targets of motions go to theirs
-    /// within a step. Returns whether there is such a parameter.
+    /// Gives a parameter that may change while the scene runs another value from now on, as an
+    /// event of the scene would: forces have it from the next step on, and targets of motions go to
+    /// theirs within a step. Returns whether there is such a parameter.
     ///
     /// # Errors
-    /// [`pliant::Error::OutOfRange`] if the value is not finite, and [`pliant::Error::Model`] where a
-    /// motion has no value with it; the parameter keeps its value then.
+    /// [`pliant::Error::OutOfRange`] if the value is not finite, and [`pliant::Error::Model`] where
+    /// a motion has no value with it; the parameter keeps its value then.
     pub fn set_parameter(&mut self, name: &str, value: f64) -> Result<bool, pliant::Error> {
         if !value.is_finite() {
             return Err(pliant::Error::OutOfRange {

@@ -34,9 +34,9 @@ impl Kind {
 /// Factors `[W -J^T; -J -R]`, whatever the inertia of `W`, and says what it is. All rows are
 /// bilateral.
 ///
-/// The factor is that of the [`DirectSolver`], in the order that the pattern asks for, if its pivots
-/// leave no doubt about their signs; where they do (singular and nearly singular systems, redundant
-/// rows, an elimination that lets entries grow) one with pivots chosen for stability
+/// The factor is that of the [`DirectSolver`], in the order that the pattern asks for, if its
+/// pivots leave no doubt about their signs; where they do (singular and nearly singular systems,
+/// redundant rows, an elimination that lets entries grow) one with pivots chosen for stability
 /// ([`PivotedFactor`]), which is slower by a factor of ten and more and computes everything anew in
 /// one thread.
 ///

@@ -37,8 +37,8 @@ const CONVERGED: f64 = 0.01;
 /// `d = diag |A| + |mu| diag |B|`, which knows no units; for the rows the largest
 /// `|J x + R l| / (|J| |x| + |R| |l|)`. The larger of the two counts.
 ///
-/// **Cost.** A factorisation ([`StationarySolver`]), one more to count, two solves for each eigenvalue
-/// and more, and products of a basis of about `2 count + 16` vectors.
+/// **Cost.** A factorisation ([`StationarySolver`]), one more to count, two solves for each
+/// eigenvalue and more, and products of a basis of about `2 count + 16` vectors.
 #[derive(Debug)]
 pub struct DefinitePencil {
     system: KktSystem,

@@ -70,8 +70,8 @@ pub struct Vibrations {
 /// as those that are wanted: zero ones, of bodies that are free, are then as good as others.
 /// An inertia count beyond the last one certifies that none was missed.
 ///
-/// **Cost.** Some five factorisations ([`StationarySolver`]), two to three solves for each eigenvalue,
-/// twice.
+/// **Cost.** Some five factorisations ([`StationarySolver`]), two to three solves for each
+/// eigenvalue, twice.
 ///
 /// # Errors
 /// Those of [`DefinitePencil`]: [`EigenError::Indefinite`] if a direction without mass has a

@@ -12,7 +12,8 @@ pub(crate) struct TermSizes {
     /// Largest velocity of the point or body of each coordinate, in any direction (m/s, rad/s).
     all: Vec<f64>,
     rounding: Vec<f64>,
-    /// Which coordinates are numbers without a place, such as amplitudes of modes, if there are any.
+    /// Which coordinates are numbers without a place, such as amplitudes of modes, if there are
+    /// any.
     numbers: Vec<bool>,
     /// Of the impulse on each coordinate (N s, N m s).
     primal: Vec<f64>,

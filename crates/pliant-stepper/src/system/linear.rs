@@ -133,8 +133,8 @@ impl StepSolver {
         }
     }
 
-    /// Takes the matrices of a system, those of a model in a configuration, and chooses the solver for
-    /// them where that is automatic.
+    /// Takes the matrices of a system, those of a model in a configuration, and chooses the solver
+    /// for them where that is automatic.
     ///
     /// # Errors
     /// Those of the solver; [`SolveError::Bounded`] for rows of bounded force that it does not

@@ -194,9 +194,9 @@ impl Simulation {
         })
     }
 
-    /// Reduces the body that the whole model is to a few modes in a floating frame ([`Reduction`]), at
-    /// the present positions, where it is to be without load. Damping and gravity play no part. The
-    /// simulation stays as it is.
+    /// Reduces the body that the whole model is to a few modes in a floating frame ([`Reduction`]),
+    /// at the present positions, where it is to be without load. Damping and gravity play no part.
+    /// The simulation stays as it is.
     ///
     /// # Errors
     /// [`Error::NoModes`], which says why the model is no body that floats freely, or has no such

@@ -18,8 +18,8 @@ use pliant_sparse::CsrMatrix;
 use pliant_stepper::system::System;
 use std::collections::HashSet;
 
-/// An interface of a reduced body: elements of an independent node of points or bodies that move together
-/// as if they were rigid, with a frame at the mean of their places.
+/// An interface of a reduced body: elements of an independent node of points or bodies that move
+/// together as if they were rigid, with a frame at the mean of their places.
 ///
 /// **Use.** The nodes of a face, of the inside of a bore or of the end of a rod, where a joint or
 /// another body will be attached.
@@ -42,14 +42,14 @@ pub enum FixedModes {
 
 /// How a body is reduced.
 ///
-/// **Equation.** The linear displacements of all coordinates of the model are
-/// `u = Psi b + Phi a`: the static displacements `Psi` for the six motions of each interface with
-/// the others held, and modes of vibration `Phi` with all interfaces held (Craig and Bampton 1968,
-/// AIAA Journal 6, 1313). Of their span the six rigid motions are taken out, which a
-/// floating frame makes instead; what is left is orthogonal to them by the mass (mean axes of
-/// Tisserand and Buckens: the frame is at the centre of mass and has no part in the angular momentum
-/// of small deformations), and is made orthogonal by mass and stiffness. So `6 m - 6 + k` modes of
-/// `m` interfaces and `k` fixed modes, whose stiffness is exact for any loads at the interfaces.
+/// **Equation.** The linear displacements of all coordinates of the model are `u = Psi b + Phi a`:
+/// the static displacements `Psi` for the six motions of each interface with the others held, and
+/// modes of vibration `Phi` with all interfaces held (Craig and Bampton 1968, AIAA Journal 6,
+/// 1313). Of their span the six rigid motions are taken out, which a floating frame makes instead;
+/// what is left is orthogonal to them by the mass (mean axes of Tisserand and Buckens: the frame is
+/// at the centre of mass and has no part in the angular momentum of small deformations), and is
+/// made orthogonal by mass and stiffness. So `6 m - 6 + k` modes of `m` interfaces and `k` fixed
+/// modes, whose stiffness is exact for any loads at the interfaces.
 ///
 /// **Use.** Bodies that bend little and move far: links of mechanisms, crankshafts, antennas.
 #[derive(Clone, Debug, PartialEq)]
@@ -87,7 +87,8 @@ const RIGID: f64 = 1e-11;
 const ACCURACY: f64 = 1e-7;
 /// Modes asked for at first where a frequency bounds them.
 const FIRST: usize = 16;
-/// The least second moment of an interface's points, as a share of the largest, with which it turns.
+/// The least second moment of an interface's points, as a share of the largest, with which it
+/// turns.
 const FLAT: f64 = 1e-10;
 
 fn no<T>(why: String) -> Result<T, Error> {

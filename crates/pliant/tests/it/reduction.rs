@@ -11,7 +11,8 @@ const LENGTH: f64 = 1.0;
 /// Sides of the section.
 const SIDES: [f64; 2] = [0.06, 0.04];
 
-/// A beam along x from the origin: of linear strains for what is exact, corotational for what moves.
+/// A beam along x from the origin: of linear strains for what is exact, corotational for what
+/// moves.
 fn beam(cells: usize, law: Solid) -> (Model, SolidParts, Mesh) {
     let mesh = Mesh::hexahedral_box([LENGTH, SIDES[0], SIDES[1]], [cells, 2, 2]).unwrap();
     let mesh = mesh.into_quadratic();
@@ -82,8 +83,8 @@ fn a_reduced_body_has_the_mass_of_the_body() {
     }
 }
 
-/// The inertia of two bodies on a bushing, one of them turned by a quarter: by their own moments and
-/// Steiner's terms `mu (d^2 - d d^T)`, with the reduced mass and the way from one to the other.
+/// The inertia of two bodies on a bushing, one of them turned by a quarter: by their own moments
+/// and Steiner's terms `mu (d^2 - d d^T)`, with the reduced mass and the way from one to the other.
 #[test]
 fn bodies_have_inertia_of_their_own() {
     let mut model = Model::new();
@@ -143,7 +144,8 @@ fn frequencies_come_down_to_those_of_the_full_model() {
                 .collect::<Vec<_>>()
         );
         for k in 0..6 {
-            // Ends of a free beam that are rigid plates make it stiffer by a share of the thickness.
+            // Ends of a free beam that are rigid plates make it stiffer by a share of the
+            // thickness.
             assert!(found[k] > full[k] * (1.0 - 1e-9), "{k}");
             assert!(found[k] <= last[k] * (1.0 + 1e-9), "{k}");
             last[k] = found[k];
@@ -151,8 +153,8 @@ fn frequencies_come_down_to_those_of_the_full_model() {
     }
 }
 
-/// The full beam with its ends as rigid plates, which is what interfaces are: a body at each end, and
-/// the other nodes free. Returns the plates and the points.
+/// The full beam with its ends as rigid plates, which is what interfaces are: a body at each end,
+/// and the other nodes free. Returns the plates and the points.
 fn plated(model: &mut Model, mesh: &Mesh, law: &Solid) -> (NodeId, NodeId) {
     let mut origins = Vec::new();
     let mut plates = Vec::new();
@@ -196,9 +198,9 @@ fn push(model: &mut Model, body: NodeId, element: usize, force: [f64; 3]) {
         .unwrap();
 }
 
-/// One end held, the other pushed along each axis: the end moves as that of the full model does, for
-/// any number of fixed modes, since static displacements of interfaces are in the basis. The push is
-/// so small that what both leave out or have of large displacements is a part in 1e6.
+/// One end held, the other pushed along each axis: the end moves as that of the full model does,
+/// for any number of fixed modes, since static displacements of interfaces are in the basis. The
+/// push is so small that what both leave out or have of large displacements is a part in 1e6.
 #[test]
 fn ends_deflect_as_those_of_the_full_model() {
     let law = elastic().with_density(DENSITY).with_mass(MassMatrix::Consistent);
@@ -246,8 +248,9 @@ fn floating(body: &ReducedBody, damping: f64, linear: [f64; 3], angular: [f64; 3
     (model, parts)
 }
 
-/// A body that falls while its lowest mode rings: the frame falls by `g t^2/2`, whatever the mode does,
-/// and the amplitude is that of an oscillator with a share of the critical damping, to second order.
+/// A body that falls while its lowest mode rings: the frame falls by `g t^2/2`, whatever the mode
+/// does, and the amplitude is that of an oscillator with a share of the critical damping, to second
+/// order.
 #[test]
 fn a_falling_body_rings_with_its_damping() {
     let body = beam_of(4, 2);
@@ -281,8 +284,8 @@ fn a_falling_body_rings_with_its_damping() {
     );
 }
 
-/// A free body that tumbles and vibrates: its momentum stays to rounding, and its angular momentum to the
-/// order of the method, which is two.
+/// A free body that tumbles and vibrates: its momentum stays to rounding, and its angular momentum
+/// to the order of the method, which is two.
 #[test]
 fn a_free_body_keeps_its_momenta_and_its_energy() {
     let body = beam_of(4, 4);
@@ -319,15 +322,15 @@ fn a_free_body_keeps_its_momenta_and_its_energy() {
     let found = [4e-4, 2e-4].map(drift);
     assert!(found.iter().all(|f| f.0 < 1e-10));
     assert!(found[1].1 < 0.3 * found[0].1 && found[1].1 < 1e-5, "{found:?}");
-    // The spin sets in at once, and the method damps the stiffest of the vibrations that it strikes,
-    // which no such step resolves: at first, and then no more.
+    // The spin sets in at once, and the method damps the stiffest of the vibrations that it
+    // strikes, which no such step resolves: at first, and then no more.
     assert!(found.iter().all(|f| f.2 < 1e-4), "{found:?}");
 }
 
-/// A bar that spins about an axis across it, at rest in its frame: `E u'' = -rho w^2 (x + u)` from the
-/// middle to the free end has the stretch `tan(k L/2)/k - L/2`, `k = w sqrt(rho/E)`. Without Poisson's
-/// effect the bar is one of one dimension. Interfaces are the ends; what the modes lack of the
-/// stretch by its own weight falls with their number.
+/// A bar that spins about an axis across it, at rest in its frame: `E u'' = -rho w^2 (x + u)` from
+/// the middle to the free end has the stretch `tan(k L/2)/k - L/2`, `k = w sqrt(rho/E)`. Without
+/// Poisson's effect the bar is one of one dimension. Interfaces are the ends; what the modes lack
+/// of the stretch by its own weight falls with their number.
 #[test]
 fn a_spinning_bar_stretches_as_it_should() {
     let error = |count: usize| {
@@ -413,8 +416,8 @@ fn what_cannot_be_reduced_is_refused() {
     assert!(found.fixed_frequencies().iter().all(|f| *f < 3000.0));
 }
 
-/// The kinetic energy, momentum and weight of the inertia points are those of the consistent mass on
-/// all nodes, for any rotation, amplitudes as large as the body, and any velocities.
+/// The kinetic energy, momentum and weight of the inertia points are those of the consistent mass
+/// on all nodes, for any rotation, amplitudes as large as the body, and any velocities.
 #[test]
 fn the_inertia_without_nodes_is_that_of_all_nodes() {
     let (full, parts, mesh) = beam(3, elastic());
@@ -477,9 +480,9 @@ fn the_inertia_without_nodes_is_that_of_all_nodes() {
     }
 }
 
-/// A rod, of bodies on compliant rows: at its end it deflects by `P L^3/(3 E I) + P L/(kappa G A)`, to
-/// the second order of its segments, turns by `P L^2/(2 E I)`, and has the inertia of a rod about
-/// itself, which points would not have.
+/// A rod, of bodies on compliant rows: at its end it deflects by `P L^3/(3 E I) + P L/(kappa G A)`,
+/// to the second order of its segments, turns by `P L^2/(2 E I)`, and has the inertia of a rod
+/// about itself, which points would not have.
 #[test]
 fn a_reduced_rod_deflects_and_turns() {
     let (area, second) = (1e-4, 1e-9);

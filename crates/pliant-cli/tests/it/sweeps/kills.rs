@@ -93,8 +93,8 @@ fn killed_sweeps_go_on_to_the_same_table() {
             file,
             &[&LONG[..], &["--out", "s", "-j", workers]].concat(),
         );
-        // Nobody waits for a sweep that has ended. If it ran from its beginning, later ones are killed
-        // within its time: the machine may have been busier with the first one.
+        // Nobody waits for a sweep that has ended. If it ran from its beginning, later ones are
+        // killed within its time: the machine may have been busier with the first one.
         let (begun, wait) = (std::time::Instant::now(), random.below(most));
         while begun.elapsed().as_millis() < u128::from(wait) {
             if child.try_wait().unwrap().is_some() {

@@ -124,8 +124,8 @@ fn a_cantilever_in_parts_moves_as_in_one_piece() {
     );
 }
 
-/// Hangs the upper edge of the end of a beam on hard rods and the lower one on soft ones, upright and
-/// 1 m long, where they are there.
+/// Hangs the upper edge of the end of a beam on hard rods and the lower one on soft ones, upright
+/// and 1 m long, where they are there.
 fn hang_up(model: &mut Model, nodes: NodeId, mesh: &Mesh) {
     for (name, z) in [("hard", SIZE[2]), ("soft", 0.0)] {
         let at_edge = |x: &[f64; 3]| (x[0] - SIZE[0]).abs() + (x[2] - z).abs() < 1e-9;

@@ -183,8 +183,8 @@ fn a_weak_servo_gives_its_largest_torque() {
     assert!((reaction(&run, "shoulder.motor 0")[0] - 4.0).abs() < 1e-9);
 }
 
-/// Centre and angle of crank, coupler and rocker of the flexible linkage, were the coupler rigid, for
-/// an angle of the crank from its start: the pins lie where circles meet.
+/// Centre and angle of crank, coupler and rocker of the flexible linkage, were the coupler rigid,
+/// for an angle of the crank from its start: the pins lie where circles meet.
 fn rigid_linkage(angle: f64) -> [[f64; 3]; 3] {
     let (foot, other): ([f64; 2], [f64; 2]) = ([0.0, -0.4], [0.75, -0.7]);
     let p = [foot[0] - 0.4 * angle.sin(), foot[1] + 0.4 * angle.cos()];
@@ -205,8 +205,8 @@ fn rigid_linkage(angle: f64) -> [[f64; 3]; 3] {
 }
 
 /// With a coupler a hundred times as stiff it is a linkage of rigid bars, whose speed at each angle
-/// follows from the energy. The bars bend by some 0.02 mm of 1 m, which is a few parts in 1e4 of the
-/// way fallen; the method is of second order.
+/// follows from the energy. The bars bend by some 0.02 mm of 1 m, which is a few parts in 1e4 of
+/// the way fallen; the method is of second order.
 #[test]
 fn a_stiff_flexible_four_bar_falls_as_a_rigid_one() {
     let mut run = runner(

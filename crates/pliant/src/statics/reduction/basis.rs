@@ -138,8 +138,8 @@ impl<'a> Basis<'a> {
         [masses, stiffnesses]
     }
 
-    /// The modes in the span of the columns without rigid motions, the lowest first, and the largest
-    /// product of two of them as a share of their own.
+    /// The modes in the span of the columns without rigid motions, the lowest first, and the
+    /// largest product of two of them as a share of their own.
     pub(super) fn modes(&self, mut columns: Vec<Column>) -> Result<(Vec<FoundMode>, f64), Error> {
         let sizes: Vec<f64> = columns.iter().map(|c| self.size(c)).collect();
         columns.iter_mut().for_each(|c| self.take_out_rigid(c));

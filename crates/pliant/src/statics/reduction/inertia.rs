@@ -135,8 +135,8 @@ impl NodalPoints<'_> {
     }
 }
 
-/// Writes the weights of `r + sum phi_k q_k` over the inertia points: those of the axes, and what is
-/// left of `whole` for the frame.
+/// Writes the weights of `r + sum phi_k q_k` over the inertia points: those of the axes, and what
+/// is left of `whole` for the frame.
 fn write_row(row: &mut [f64], whole: f64, rest: Vec3, of_modes: impl Iterator<Item = Vec3>) {
     let arms = std::iter::once(rest).chain(of_modes);
     for (to, arm) in row[1..].as_chunks_mut::<3>().0.iter_mut().zip(arms) {

@@ -168,8 +168,8 @@ fn the_unit_of_length_does_not_matter() {
         let RodParts { frames, .. } = rod.add_to(&mut model, "rod", &curve).unwrap();
         model.fix(frames, 0, &[true; 6]).unwrap();
         for i in 1..=n {
-            // On its way it would leave the plane, from whatever rounding there is beside it. Frames
-            // turn about their own axes, the second of which is the normal of the plane.
+            // On its way it would leave the plane, from whatever rounding there is beside it.
+            // Frames turn about their own axes, the second of which is the normal of the plane.
             let in_plane = [false, false, true, true, false, true];
             model.fix(frames, i, &in_plane).unwrap();
         }

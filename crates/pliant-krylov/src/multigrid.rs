@@ -27,7 +27,8 @@ pub struct MultigridOptions {
     /// one. The larger, the slower levels shrink.
     pub strength: f64,
     /// Whether all couplings count alike, whatever their values: aggregates are then those of the
-    /// pattern, and an [`update`](SmoothedAggregation::update) finds the bits of a new plan.
+    /// pattern, or of nodes that are near each other at the places that
+    /// [`NearNullSpace::set_reference`] told; and an [`update`](SmoothedAggregation::update) finds the bits of a new plan.
     pub by_pattern: bool,
     /// Unknowns up to which a level is factored, as a dense matrix.
     pub coarsest: usize,

@@ -5,7 +5,23 @@ use pliant_sparse::Pattern;
 /// Sum of the strengths of a node up to which a sweep reduces its error to less than a third.
 const DOMINANT: f64 = 0.3;
 
+/// Nodes put together.
+#[derive(Debug)]
+pub(super) struct Aggregates {
+    /// The aggregate of every node, or [`NONE`].
+    pub(super) of: Vec<u32>,
+    /// Number of aggregates.
+    pub(super) count: usize,
+}
+
 pub(super) const NONE: u32 = u32::MAX;
+
+/// Distance, as a multiple of that to the second nearest neighbour of one of both, up to which a
+/// coupling of two nodes is strong: beyond the diagonal of a cube (1.73), short of two.
+const NEAR: f64 = 1.9;
+
+/// The place of a node, if it is known.
+pub(super) type Place = Option<[f64; 3]>;
 
 /// Nodes of a level as groups of block rows, and which of them are coupled.
 #[derive(Debug, Default)]
@@ -14,9 +30,11 @@ pub(super) struct Nodes {
     pub(super) starts: Vec<u32>,
     offsets: Vec<usize>,
     neighbours: Vec<u32>,
-    /// `|A_ij| / (|A_ii| |A_jj|)^(1/2)` in Frobenius norms, beside the neighbours.
+    /// `|A_ij| / (|A_ii| |A_jj|)^(1/2)` in Frobenius norms, beside the neighbours; or inverse
+    /// distances ([`Self::measure`]).
     strengths: Vec<f64>,
-    /// The largest of them for every node.
+    /// The strength that those of a node are compared with: the largest of them; of inverse
+    /// distances the second.
     largest: Vec<f64>,
     /// Nodes whose diagonal block outweighs all others of its row: sweeps alone are enough there.
     slack: Vec<bool>,
@@ -97,6 +115,39 @@ impl Nodes {
         }
     }
 
+    /// Takes inverse distances for the strengths of all couplings that are not zero. Those of a node
+    /// whose place is not known are infinite, as are those of nodes at one place. Returns the share
+    /// of the second largest from which on they are strong.
+    ///
+    /// Elements that are stretched by `s` couple nodes along their short sides `s^2` times as much
+    /// as along the long ones; aggregates along the short sides alone keep the smoothed vectors good
+    /// where a sweep reduces no error along the long ones. (The second, so that one neighbour that
+    /// happens to be near does not make all others far.)
+    pub(super) fn measure(&mut self, places: impl Fn(usize) -> Place) -> f64 {
+        for i in 0..self.count() {
+            let own = places(self.starts[i] as usize);
+            let [mut first, mut second] = [0.0f64; 2];
+            for at in self.offsets[i]..self.offsets[i + 1] {
+                if self.strengths[at] == 0.0 {
+                    continue;
+                }
+                let other = places(self.starts[self.neighbours[at] as usize] as usize);
+                let distance = own.zip(other).map_or(0.0, |(a, b)| {
+                    let square: f64 = a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum();
+                    square.sqrt()
+                });
+                let strength = distance.recip();
+                self.strengths[at] = strength;
+                if strength.is_finite() && strength > second {
+                    second = strength.min(first);
+                    first = first.max(strength);
+                }
+            }
+            self.largest[i] = if second > 0.0 { second } else { first };
+        }
+        NEAR.recip()
+    }
+
     /// Neighbours of a node that are coupled to it, or it to them, by `share` of the strongest
     /// coupling of one of both.
     fn strong(&self, i: usize, share: f64) -> impl Iterator<Item = (usize, f64)> {
@@ -117,14 +168,13 @@ impl Nodes {
         self.starts.len().saturating_sub(1)
     }
 
-    /// The aggregate of every node and their number. Nodes without a connection above `threshold`
-    /// are in none: sweeps alone are enough for them.
+    /// Puts nodes together. Those without a connection above `share` of the strongest are in none: sweeps alone are enough for them.
     ///
     /// In three passes over the nodes in their order (Vaněk, Mandel and Brezina 1996): a node none
     /// of whose strong neighbours is taken founds an aggregate with all of them; what is left
     /// joins the founders' aggregate to which it is connected most strongly, else it founds one
     /// with what is left around it.
-    pub(super) fn aggregate(&self, share: f64) -> (Vec<u32>, usize) {
+    pub(super) fn aggregate(&self, share: f64) -> Aggregates {
         let mut of = vec![NONE; self.count()];
         let mut count = 0u32;
         for i in 0..self.count() {
@@ -158,6 +208,9 @@ impl Nodes {
                 count += 1;
             }
         }
-        (of, count as usize)
+        Aggregates {
+            of,
+            count: count as usize,
+        }
     }
 }

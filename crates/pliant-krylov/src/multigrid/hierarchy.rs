@@ -1,6 +1,6 @@
 //! The levels of one matrix, and the cycle through them.
 
-use super::aggregate::Nodes;
+use super::aggregate::{Nodes, Place};
 use super::coarsest::{Coarsest, carry_sizes};
 use super::galerkin::Galerkin;
 use super::level::{self, Block, Floor, Lower};
@@ -27,6 +27,10 @@ pub(super) trait Cycle: std::fmt::Debug + Send {
 const MARGIN: f64 = 1.05;
 /// Rounding of a pivot of a coarse level as a share of what it would be without cancellation.
 const ROUNDING: f64 = 64.0 * f64::EPSILON;
+/// Share of the numbers of a level on the diagonal of the next one up to which aggregates are made
+/// by distances: those along a single short side, three nodes in a line, make levels that hardly
+/// shrink and fill up.
+const LARGEST_SHARE: f64 = 2.0 / 3.0;
 /// Levels at most: each has half the nodes of the one before it or less.
 const MOST_LEVELS: usize = 30;
 
@@ -43,8 +47,18 @@ struct Step<const B: usize, const K: usize> {
 }
 
 impl<const B: usize, const K: usize> Step<B, K> {
-    fn new(a: &Pattern, nodes: &Nodes, threshold: f64) -> Result<Option<Self>, SolveError> {
-        let Some(transfer) = Transfer::new(a, nodes, threshold)? else {
+    /// Plans a step from nodes that are coupled from a share of the strongest coupling on, or by
+    /// their distances where places of the block rows are given.
+    fn new(a: &Pattern, mut nodes: Nodes, share: f64, places: &[Place]) -> Result<Option<Self>, SolveError> {
+        let mut aggregates = nodes.aggregate(share);
+        if !places.is_empty() {
+            let near = nodes.measure(|row| places[row]);
+            let measured = nodes.aggregate(near);
+            if (measured.count * K * K) as f64 <= LARGEST_SHARE * (a.rows() * B * B) as f64 {
+                aggregates = measured;
+            }
+        }
+        let Some(transfer) = Transfer::new(a, &nodes, &aggregates)? else {
             return Ok(None);
         };
         let count = transfer.coarse();
@@ -161,8 +175,14 @@ impl<const B: usize, const K: usize> Hierarchy<B, K> {
             &weights(fine.pattern, fine.values, fixed, options),
             starts,
         );
-        out.first = Step::new(fine.pattern, &nodes, options.strength)?;
-        drop(nodes);
+        let mut places = Vec::new();
+        if options.by_pattern && modes.modes.has_reference() {
+            places = places_of_rows::<B>(modes, rows);
+        }
+        out.first = Step::new(fine.pattern, nodes, options.strength, &places)?;
+        if let Some(step) = &out.first {
+            places = step.transfer.mean_places(&places);
+        }
         out.refill_first(fixed, modes)?;
         while let Some(last) = out.last() {
             let (order, level) = (last.matrix.rows() * K, last.matrix);
@@ -175,10 +195,12 @@ impl<const B: usize, const K: usize> Hierarchy<B, K> {
                 &weights(level.pattern, level.values, &[], options),
                 starts,
             );
-            // What is weak on a coarse level was smoothed into it: everything counts.
-            let Some(step) = Step::new(level.pattern, &nodes, 0.0)? else {
+            // What is weak on a coarse level was smoothed into it: everything counts, but what is
+            // far.
+            let Some(step) = Step::new(level.pattern, nodes, 0.0, &places)? else {
                 break;
             };
+            places = step.transfer.mean_places(&places);
             out.rest.push(step);
             out.refill_rest(out.rest.len() - 1)?;
         }
@@ -396,6 +418,17 @@ impl<'a, const K: usize> Coarse<'a, K> {
             sizes: &step.sizes,
         }
     }
+}
+
+/// The reference places of block rows of `B`: of a node that begins with such a row.
+fn places_of_rows<const B: usize>(modes: ScaledModes<'_>, rows: usize) -> Vec<Place> {
+    let mut out = vec![None; rows];
+    for place in modes.modes.reference() {
+        if let Some(row) = out.get_mut(place.unknown / B) {
+            *row = Some(place.at);
+        }
+    }
+    out
 }
 
 /// The squared norms of all blocks, by which nodes are coupled; ones where the pattern alone counts,

@@ -14,6 +14,14 @@ pub struct NearNullSpace {
     count: usize,
     /// Row by row, n x k.
     values: Vec<f64>,
+    reference: Vec<ReferencePlace>,
+}
+
+/// The place of the node whose unknowns begin at this one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct ReferencePlace {
+    pub(super) unknown: usize,
+    pub(super) at: [f64; 3],
 }
 
 /// The near null space of a matrix that was multiplied from both sides by a diagonal.
@@ -44,6 +52,14 @@ pub enum RigidNode {
 }
 
 impl RigidNode {
+    fn unknowns(&self) -> usize {
+        match self {
+            Self::Point(_) => 3,
+            Self::Body { .. } => 6,
+            Self::Other(unknowns) => *unknowns,
+        }
+    }
+
     fn place(&self) -> Option<[f64; 3]> {
         match self {
             Self::Point(x) | Self::Body { centre: x, .. } => Some(*x),
@@ -72,7 +88,11 @@ impl NearNullSpace {
                 variable: pliant_solvers::Variable::Dof(i / count),
             });
         }
-        Ok(Self { count, values })
+        Ok(Self {
+            count,
+            values,
+            reference: Vec::new(),
+        })
     }
 
     /// The six motions as a rigid body of points, three unknowns each: translations along the axes,
@@ -161,6 +181,40 @@ impl NearNullSpace {
         }
     }
 
+    /// Tells the places of nodes in a state that every run of a model has in common, such as its
+    /// first one: by their distances [`MultigridOptions::by_pattern`](crate::MultigridOptions)
+    /// knows couplings across the long sides of stretched elements, which are weak. Allocates only
+    /// for more nodes than before.
+    ///
+    /// # Errors
+    /// [`SolveError::NotFinite`] at a node that is not finite.
+    pub fn set_reference(&mut self, nodes: impl Iterator<Item = RigidNode>) -> Result<(), SolveError> {
+        self.reference.clear();
+        let mut unknown = 0;
+        for node in nodes {
+            if let Some(at) = node.place() {
+                if at.iter().any(|x| !x.is_finite()) {
+                    return Err(SolveError::NotFinite {
+                        variable: pliant_solvers::Variable::Dof(unknown),
+                    });
+                }
+                self.reference.push(ReferencePlace { unknown, at });
+            }
+            unknown += node.unknowns();
+        }
+        Ok(())
+    }
+
+    /// Whether places were told by [`Self::set_reference`].
+    pub fn has_reference(&self) -> bool {
+        !self.reference.is_empty()
+    }
+
+    /// The reference places, ascending by their unknowns.
+    pub(super) fn reference(&self) -> &[ReferencePlace] {
+        &self.reference
+    }
+
     /// Unit vectors: unknown number `c` of every block of variables is one in vector `c`, for
     /// blocks of at most six; of larger ones every third is one. Translations of points.
     pub fn components(boundaries: &[usize]) -> Self {
@@ -173,7 +227,11 @@ impl NearNullSpace {
                 values[i * count + (i - block[0]) % count] = 1.0;
             }
         }
-        Self { count, values }
+        Self {
+            count,
+            values,
+            reference: Vec::new(),
+        }
     }
 
     /// Number of vectors, k.
@@ -196,5 +254,6 @@ impl NearNullSpace {
         self.count = other.count;
         self.values.clear();
         self.values.extend_from_slice(&other.values);
+        self.reference.clone_from(&other.reference);
     }
 }

@@ -1,6 +1,6 @@
 //! Prolongators: from the near null space over aggregates, smoothed.
 
-use super::aggregate::{NONE, Nodes};
+use super::aggregate::{Aggregates, NONE, Nodes, Place};
 use super::level::{Block, Lower};
 use pliant_sparse::{Pattern, PatternBuilder, SparseError};
 
@@ -32,9 +32,14 @@ pub(super) struct Transfer<const B: usize, const K: usize> {
 }
 
 impl<const B: usize, const K: usize> Transfer<B, K> {
-    /// Aggregates the nodes of a level; `None` if there is nothing to gain by a next one.
-    pub(super) fn new(pattern: &Pattern, nodes: &Nodes, threshold: f64) -> Result<Option<Self>, SparseError> {
-        let (of_node, count) = nodes.aggregate(threshold);
+    /// From the aggregates of the nodes of a level; `None` if there is nothing to gain by a next
+    /// one.
+    pub(super) fn new(
+        pattern: &Pattern,
+        nodes: &Nodes,
+        aggregates: &Aggregates,
+    ) -> Result<Option<Self>, SparseError> {
+        let (of_node, count) = (&aggregates.of, aggregates.count);
         let taken = of_node.iter().filter(|a| **a != NONE).count();
         // Aggregates of less than two nodes in the mean hardly reduce a level.
         if count == 0 || taken < 2 * count {
@@ -89,6 +94,29 @@ impl<const B: usize, const K: usize> Transfer<B, K> {
             pattern: own_pattern,
             aggregate,
         }))
+    }
+
+    /// The mean places of the aggregates, of the known ones of their block rows.
+    /// None where there are none.
+    pub(super) fn mean_places(&self, places: &[Place]) -> Vec<Place> {
+        if places.is_empty() {
+            return Vec::new();
+        }
+        let members = self
+            .offsets
+            .windows(2)
+            .map(|w| &self.members[w[0] as usize..w[1] as usize]);
+        let mean = |members: &[u32]| {
+            let (mut mean, mut count) = ([0.0; 3], 0.0);
+            for place in members.iter().filter_map(|i| places[*i as usize]) {
+                count += 1.0;
+                for (m, x) in mean.iter_mut().zip(place) {
+                    *m += (x - *m) / count;
+                }
+            }
+            (count > 0.0).then_some(mean)
+        };
+        members.map(mean).collect()
     }
 
     /// Number of aggregates.

@@ -8,7 +8,7 @@ use pliant_solvers::{KktSystem, SolveError};
 /// Unknowns and rows below which a factor costs next to nothing.
 const LEAST: usize = 2_000;
 
-/// Share of the work of a factor beyond which iterations are given up.
+/// Multiple of the work of the next best method beyond which iterations are given up.
 const PATIENCE: f64 = 2.0;
 
 /// By how much iterations that are not taken are expected to be fewer with every factor that is
@@ -33,6 +33,13 @@ struct Candidate {
 }
 
 impl Candidate {
+    /// Iterations that an incomplete Cholesky factor is expected to take where a cycle of all levels
+    /// takes so many: beams of 10,000 to 30,000 unknowns take 200 to 350 for 15 to 18, cubes 60 to
+    /// 150 for 15 to 24, soft ones in short steps 5 to 30 for 4 to 9.
+    fn by_incomplete_factor(cycles: f64) -> f64 {
+        cycles * cycles
+    }
+
     /// Work of so many solves by so many iterations each.
     fn work(&self, prediction: &Prediction, solves: f64, iterations: f64) -> f64 {
         self.preparation * prediction.preparation()
@@ -40,6 +47,8 @@ impl Candidate {
     }
 }
 
+const INCOMPLETE: usize = 0;
+const LEVELS: usize = 1;
 const CANDIDATES: [Candidate; 2] = [
     Candidate {
         preconditioner: IterativePreconditioner::IncompleteCholesky,
@@ -52,7 +61,7 @@ const CANDIDATES: [Candidate; 2] = [
         preconditioner: IterativePreconditioner::Multilevel,
         name: "conjugate gradients, smoothed aggregation",
         easy: 10.0,
-        preparation: 6.0,
+        preparation: 8.0,
         iteration: 3.0,
     },
 ];
@@ -64,6 +73,9 @@ pub struct AutomaticMemory {
     /// Iterations that a solve by each preconditioner is expected to take; empty before the first
     /// choice.
     iterations: Vec<f64>,
+    /// How many iterations an incomplete Cholesky factor may take is to be told by the first solve
+    /// by levels.
+    awaited: bool,
     /// Solves with the last matrices.
     solves: u32,
     /// Matrices that get a factor before iterations, which failed, are tried again.
@@ -90,6 +102,8 @@ pub(super) struct Automatic {
     prediction: Option<(Shape, Prediction)>,
     memory: AutomaticMemory,
     choice: Choice,
+    /// Work of the best of the methods that were not chosen, at the last choice.
+    next_best: f64,
 }
 
 /// Sizes by which a pattern is known, within one plan of a model.
@@ -160,15 +174,27 @@ impl Automatic {
             memory.barred -= 1;
             return Ok(self.choice);
         }
+        let by_factor = prediction.factor() + solves * prediction.substitution();
         if memory.iterations.is_empty() {
             memory.iterations.extend(CANDIDATES.iter().map(|c| c.easy));
+            // The dearer method comes first where it pays: its iterations depend little on the
+            // system, and tell those of the other.
+            let levels = &CANDIDATES[LEVELS];
+            memory.awaited = levels.work(&prediction, solves, levels.easy) < by_factor;
         }
-        let mut least = prediction.factor() + solves * prediction.substitution();
+        let mut least = by_factor;
+        self.next_best = f64::INFINITY;
         for (k, (iterations, candidate)) in memory.iterations.iter().zip(&CANDIDATES).enumerate() {
+            if k == INCOMPLETE && memory.awaited {
+                continue;
+            }
             let work = candidate.work(&prediction, solves, *iterations);
             if work < least {
+                self.next_best = least;
                 least = work;
                 self.choice = Choice::Iterations(k);
+            } else {
+                self.next_best = self.next_best.min(work);
             }
         }
         for (k, (expected, candidate)) in memory.iterations.iter_mut().zip(&CANDIDATES).enumerate() {
@@ -185,7 +211,7 @@ impl Automatic {
             return;
         };
         let each = CANDIDATES[k].iteration * prediction.iteration;
-        let most = PATIENCE * (prediction.factor() + prediction.substitution()) / each;
+        let most = PATIENCE * self.next_best / each;
         solver.options = IterativeOptions {
             method: IterativeMethod::Cg,
             preconditioner: CANDIDATES[k].preconditioner,
@@ -202,17 +228,30 @@ impl Automatic {
         {
             *expected = (iterations as f64).max(1.0);
         }
+        self.tell_incomplete_factor(iterations as f64);
+    }
+
+    /// Expects of an incomplete Cholesky factor what a solve by levels tells.
+    fn tell_incomplete_factor(&mut self, cycles: f64) {
+        let told = self.memory.awaited && self.choice == Choice::Iterations(LEVELS);
+        if let Some(expected) = self.memory.iterations.get_mut(INCOMPLETE).filter(|_| told) {
+            *expected = Candidate::by_incomplete_factor(cycles).max(1.0);
+            self.memory.awaited = false;
+        }
     }
 
     /// Notes that the iterations that were chosen have led nowhere after so many: a factor is to
-    /// take their place for this matrix and some after it.
-    pub(super) fn give_up(&mut self, iterations: usize) {
+    /// take their place for this matrix, and where they broke down for some after it.
+    pub(super) fn give_up(&mut self, iterations: usize, broke_down: bool) {
         if let Choice::Iterations(k) = self.choice
             && let Some(expected) = self.memory.iterations.get_mut(k)
         {
             *expected = PATIENCE * (iterations as f64).max(*expected);
         }
-        self.memory.barred = BARRED;
+        self.tell_incomplete_factor(iterations as f64);
+        if broke_down {
+            self.memory.barred = BARRED;
+        }
         self.choice = Choice::Factor;
     }
 }
@@ -255,7 +294,21 @@ mod tests {
         assert_eq!(automatic.choose(&cube(10, 1.0), false), Ok(Choice::Factor));
         let large = cube(24, 1.0);
         assert_eq!(automatic.choose(&large, true), Ok(Choice::Factor));
-        assert_eq!(automatic.choose(&large, false), Ok(Choice::Iterations(0)));
+        assert_eq!(automatic.choose(&large, false), Ok(Choice::Iterations(LEVELS)));
+    }
+
+    #[test]
+    fn levels_tell_whether_an_incomplete_factor_pays() {
+        let large = cube(24, 1.0);
+        let after = |cycles: usize| {
+            let mut automatic = Automatic::default();
+            automatic.choose(&large, false).unwrap();
+            automatic.note(cycles);
+            automatic.choose(&large, false)
+        };
+        // 16 iterations that cost a third each, and 256.
+        assert_eq!(after(4), Ok(Choice::Iterations(INCOMPLETE)));
+        assert_eq!(after(16), Ok(Choice::Iterations(LEVELS)));
     }
 
     #[test]
@@ -263,15 +316,9 @@ mod tests {
         let mut automatic = Automatic::default();
         let large = cube(24, 1.0);
         automatic.choose(&large, false).unwrap();
-        automatic.note(30);
-        assert_eq!(automatic.choose(&large, false), Ok(Choice::Iterations(0)));
-        automatic.note(100_000);
-        // The next preconditioner, which is dearer, is tried once.
-        assert_eq!(automatic.choose(&large, false), Ok(Choice::Iterations(1)));
-        automatic.note(100_000);
-        assert_eq!(automatic.choose(&large, false), Ok(Choice::Factor));
+        automatic.note(1000);
         let tries = (1..).find(|_| automatic.choose(&large, false) != Ok(Choice::Factor));
-        // Fewer by a fiftieth each time, from 100,000 to what a factor is worth.
+        // Fewer by a fiftieth each time, from 1,000 to the tens that a factor is worth.
         assert!(tries.is_some_and(|n| (50..400).contains(&n)), "{tries:?}");
     }
 
@@ -290,21 +337,42 @@ mod tests {
                 found
             });
             assert_eq!(both[0], both[1]);
-            // One that began anew would take the first preconditioner.
-            assert_ne!(both[0], Ok(Choice::Iterations(0)));
+            // One that began anew would take levels.
+            assert_ne!(both[0], Ok(Choice::Iterations(LEVELS)));
         }
     }
 
     #[test]
-    fn iterations_that_fail_are_barred() {
+    fn iterations_that_break_down_are_barred() {
         let mut automatic = Automatic::default();
         let large = cube(24, 1.0);
         automatic.choose(&large, false).unwrap();
-        automatic.give_up(3);
+        automatic.give_up(3, true);
         assert_eq!(automatic.choice(), Choice::Factor);
         for _ in 0..BARRED {
             assert_eq!(automatic.choose(&large, false), Ok(Choice::Factor));
         }
+    }
+
+    /// What takes too long says nothing of the others.
+    #[test]
+    fn iterations_that_take_too_long_leave_the_others() {
+        let mut automatic = Automatic::default();
+        let large = cube(24, 1.0);
+        automatic.choose(&large, false).unwrap();
+        automatic.note(4);
+        assert_eq!(
+            automatic.choose(&large, false),
+            Ok(Choice::Iterations(INCOMPLETE))
+        );
+        let mut solver = IterativeSolver::default();
+        automatic.configure(&mut solver, 1e-9);
+        // No more than twice the work of levels.
+        let most = solver.options.max_iterations;
+        assert!((12..200).contains(&most), "{most}");
+        automatic.give_up(most, false);
+        assert_eq!(automatic.choice(), Choice::Factor);
+        assert_eq!(automatic.choose(&large, false), Ok(Choice::Iterations(LEVELS)));
     }
 
     /// The solver of a step finds out by a factor that a matrix is indefinite.

@@ -35,6 +35,8 @@ pub(crate) struct StepSolver {
     provided: Option<(Provider, Box<dyn ProvidedSolver>)>,
     /// The motions as a rigid body of the system at hand.
     motions: NearNullSpace,
+    /// The motions have the reference places of the model.
+    has_reference: bool,
 }
 
 impl From<KrylovMethod> for IterativeMethod {
@@ -147,7 +149,7 @@ impl StepSolver {
             match self.prepare_iterations(system, at) {
                 Ok(()) => return Ok(()),
                 // Where there is no preconditioner, a factor tells why, or does without.
-                Err(_) => self.automatic.give_up(0),
+                Err(_) => self.automatic.give_up(0, true),
             }
         }
         match self.chosen(system) {
@@ -174,6 +176,10 @@ impl StepSolver {
     /// Those of [`IterativeSolver::prepare`](KktSolver::prepare).
     fn prepare_iterations(&mut self, system: &KktSystem, at: Configuration<'_>) -> Result<(), SolveError> {
         if self.iterative.options.preconditioner == IterativePreconditioner::Multilevel {
+            if !self.has_reference {
+                at.tell_reference(&mut self.motions)?;
+                self.has_reference = true;
+            }
             self.motions.set_rigid_nodes(at.rigid_nodes())?;
             self.iterative.set_near_null_space(&self.motions);
         }
@@ -184,8 +190,9 @@ impl StepSolver {
     ///
     /// # Errors
     /// Those of the direct solver.
-    fn prepare_factor(&mut self, system: &KktSystem, iterations: usize) -> Result<(), SolveError> {
-        self.automatic.give_up(iterations);
+    fn prepare_factor(&mut self, system: &KktSystem, failed: &SolveReport) -> Result<(), SolveError> {
+        let took_long = failed.status == Status::MaxIterations;
+        self.automatic.give_up(failed.iterations, !took_long);
         self.direct.prepare(system)
     }
 
@@ -226,7 +233,7 @@ impl StepSolver {
             self.automatic.note(found.iterations);
             return Ok(found);
         }
-        self.prepare_factor(system, found.iterations)?;
+        self.prepare_factor(system, &found)?;
         let mut report = self.direct.solve(system, solution)?;
         report.iterations += found.iterations;
         self.automatic.note(0);
@@ -260,6 +267,7 @@ impl StepSolver {
     pub(crate) fn forget(&mut self) {
         self.direct.forget(None);
         self.automatic.forget();
+        self.has_reference = false;
     }
 
     /// As [`BoxSolver::memory_changes`].

@@ -1,8 +1,9 @@
 //! Independent coordinates as a multilevel preconditioner sees them: by what they do in a motion as
 //! a rigid body.
 
-use pliant_krylov::RigidNode;
+use pliant_krylov::{NearNullSpace, RigidNode};
 use pliant_model::{Node, NodeKind, Problem, Space, State};
+use pliant_solvers::SolveError;
 
 /// A model at the positions of a state.
 #[derive(Clone, Copy, Debug)]
@@ -14,6 +15,23 @@ pub struct Configuration<'a> {
 }
 
 impl<'a> Configuration<'a> {
+    /// Tells a near null space where the nodes are in the initial state of the model: a plan that
+    /// is made by these places is the same in a run that goes on from a checkpoint.
+    ///
+    /// # Errors
+    /// [`SolveError::NotFinite`] at a place that is not finite.
+    pub fn tell_reference(self, motions: &mut NearNullSpace) -> Result<(), SolveError> {
+        // Who has come to a configuration has had an initial state.
+        let Ok(initial) = self.model.initial_state() else {
+            return Ok(());
+        };
+        let at = Configuration {
+            model: self.model,
+            state: &initial,
+        };
+        motions.set_reference(at.rigid_nodes())
+    }
+
     /// The elements of the independent nodes, in the order of their coordinates.
     pub fn rigid_nodes(self) -> impl Iterator<Item = RigidNode> + Clone + 'a {
         let independent = |node: &&Node| matches!(node.kind, NodeKind::Independent { .. });

@@ -89,6 +89,9 @@ impl RestSolver {
         {
             self.iterative.options = options;
             self.tangent.clone_from(system);
+            if !self.motions.has_reference() {
+                at.tell_reference(&mut self.motions)?;
+            }
             self.motions.set_rigid_nodes(at.rigid_nodes())?;
             self.iterative.set_near_null_space(&self.motions);
             match self.iterative.prepare(&self.tangent) {

@@ -6,6 +6,7 @@ use crate::{
     NearNullSpace, PrimalPreconditioner,
 };
 use pliant_solvers::{KktMemory, KktSolver, KktSystem, Solution, SolveError, SolveReport, Status};
+use pliant_sparse::Threads;
 
 /// The Krylov method of an [`IterativeSolver`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -111,6 +112,11 @@ impl IterativeSolver {
     /// [`KktKrylov::set_near_null_space`] does.
     pub fn set_near_null_space(&mut self, modes: &NearNullSpace) {
         self.krylov.set_near_null_space(modes);
+    }
+
+    /// Lets threads share the set-up, as [`KktKrylov::share`] does.
+    pub fn share(&mut self, threads: &Threads) {
+        self.krylov.share(threads);
     }
 
     /// The levels of a multilevel preconditioner, after `prepare`.

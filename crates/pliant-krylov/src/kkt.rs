@@ -8,6 +8,7 @@ use crate::{
 };
 use pliant_solvers::ResidualWorkspace;
 use pliant_solvers::{KktResidual, KktSystem, Solution, SolveError, Variable};
+use pliant_sparse::Threads;
 use std::cmp::Ordering::{Equal, Less};
 
 /// How [`KktKrylov`] solves.
@@ -111,6 +112,7 @@ pub struct KktKrylov {
     /// `prepare` on.
     pub options: KktKrylovOptions,
     modes: Option<NearNullSpace>,
+    threads: Threads,
     prepared: Option<Prepared>,
     ready: bool,
     methods: Methods,
@@ -144,6 +146,15 @@ impl KktKrylov {
         self.modes.get_or_insert_default().take(modes);
     }
 
+    /// Lets these threads share the set-up of multilevel preconditioners on patterns that are known.
+    /// No bit depends on their number.
+    pub fn share(&mut self, threads: &Threads) {
+        self.threads = threads.clone();
+        if let Some(prepared) = &mut self.prepared {
+            prepared.share(threads);
+        }
+    }
+
     /// Equilibrates, and factors the preconditioner. Allocates only for another pattern.
     ///
     /// # Errors
@@ -159,7 +170,11 @@ impl KktKrylov {
         let modes = self.modes.as_ref();
         match &mut self.prepared {
             Some(p) if p.fits(system, &self.options) => p.update(system, modes)?,
-            _ => self.prepared = Some(Prepared::new(system, &self.options, modes)?),
+            _ => {
+                let mut prepared = Prepared::new(system, &self.options, modes)?;
+                prepared.share(&self.threads);
+                self.prepared = Some(prepared);
+            }
         }
         self.ready = true;
         Ok(())

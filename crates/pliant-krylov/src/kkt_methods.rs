@@ -14,7 +14,7 @@ use crate::{
 };
 use pliant_solvers::Equilibrated;
 use pliant_solvers::{KktSystem, SolveError};
-use pliant_sparse::CsrMatrix;
+use pliant_sparse::{CsrMatrix, Threads};
 
 /// Data that a method needs of one equilibrated system.
 #[derive(Debug)]
@@ -81,6 +81,15 @@ impl Prepared {
         };
         out.check_definite(system)?;
         Ok(out)
+    }
+
+    /// Lets threads share the work of the coming updates.
+    pub(crate) fn share(&mut self, threads: &Threads) {
+        match &mut self.parts {
+            Parts::Schur { .. } => {}
+            Parts::Saddle(saddle) => saddle.share(threads),
+            Parts::Primal { primal, .. } => primal.share(threads),
+        }
     }
 
     /// Whether [`Self::update`] will do for this system.

@@ -17,7 +17,7 @@ pub use modes::{NearNullSpace, RigidNode};
 use crate::{LinearOperator, Preconditioner, check_size};
 use hierarchy::{Cycle, Hierarchy};
 use pliant_solvers::SolveError;
-use pliant_sparse::{CsrMatrix, SymmetricBlockMatrix};
+use pliant_sparse::{CsrMatrix, SymmetricBlockMatrix, Threads};
 
 /// Options of [`SmoothedAggregation`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -226,6 +226,11 @@ impl SmoothedAggregation {
     ) -> Result<(), SolveError> {
         check_size("near null space", a.pattern().rows(), modes.modes.order())?;
         self.cycle.update(a, fixed, modes)
+    }
+
+    /// Lets these threads share the products of the coming updates. No bit depends on their number.
+    pub fn share(&mut self, threads: &Threads) {
+        self.cycle.share(threads);
     }
 
     /// Whether [`Self::update`] takes this matrix: it has the pattern that was planned for.

@@ -5,7 +5,7 @@ use crate::incomplete_blocks::BlockIncompleteCholesky;
 use crate::multigrid::{BY_PATTERN, ScaledModes};
 use crate::{LinearOperator, MultigridReport, NearNullSpace, Preconditioner, SmoothedAggregation};
 use pliant_solvers::SolveError;
-use pliant_sparse::{CsrMatrix, SymmetricBlockMatrix};
+use pliant_sparse::{CsrMatrix, SymmetricBlockMatrix, Threads};
 
 /// The preconditioner of conjugate gradients on `W`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,6 +51,8 @@ pub(crate) trait Primal: std::fmt::Debug + Send {
     fn shift(&self) -> f64 {
         0.0
     }
+    /// Lets threads share the work of the coming updates.
+    fn share(&mut self, _: &Threads) {}
     /// The levels, if there are any.
     fn levels(&self) -> Option<MultigridReport> {
         None
@@ -164,6 +166,10 @@ impl Primal for Levels {
 
     fn preconditioner(&self) -> &dyn Preconditioner {
         &self.hierarchy
+    }
+
+    fn share(&mut self, threads: &Threads) {
+        self.hierarchy.share(threads);
     }
 
     fn levels(&self) -> Option<MultigridReport> {

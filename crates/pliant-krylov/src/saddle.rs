@@ -7,6 +7,7 @@ use crate::multigrid::{BY_PATTERN, ScaledModes};
 use crate::primal::{Levels, Primal, PrimalMatrix};
 use crate::{MultigridReport, NearNullSpace, Preconditioner, Scratch, SmoothedAggregation};
 use pliant_solvers::{Equilibrated, SolveError};
+use pliant_sparse::Threads;
 
 /// `diag(V, S)` for MINRES: a cycle of smoothed aggregation for `W`, and for the Schur complement
 /// `J W^-1 J^T + R` the sum of what suits masses and of what suits stiffness,
@@ -89,6 +90,14 @@ impl Saddle {
     ) -> Result<(), SolveError> {
         self.levels.update(matrix(scaled, modes))?;
         self.fill(scaled, modes)
+    }
+
+    /// Lets threads share the work of the coming updates.
+    pub(crate) fn share(&mut self, threads: &Threads) {
+        self.levels.share(threads);
+        if let Inverse::Levels(levels) = &mut self.inverse {
+            levels.share(threads);
+        }
     }
 
     fn fill(&mut self, scaled: &Equilibrated, modes: Option<&NearNullSpace>) -> Result<(), SolveError> {

@@ -190,6 +190,7 @@ impl System {
         if threads <= DirectOptions::MOST_THREADS {
             self.assembler.share(threads)?;
             self.evaluation.share(self.assembler.threads());
+            self.solver.share(self.assembler.threads());
         }
         self.solver.configure(options);
         self.corrections.direct.options = options.last_solver();

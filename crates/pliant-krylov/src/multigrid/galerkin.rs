@@ -3,7 +3,14 @@
 use super::aggregate::NONE;
 use super::level::{Block, Lower};
 use super::transfer::{Transfer, add_product, add_transposed};
-use pliant_sparse::{Pattern, PatternBuilder, SparseError};
+use pliant_sparse::{Pattern, PatternBuilder, SparseError, Threads};
+use std::ops::Range;
+
+/// Rows of a piece at least, and pieces at most.
+const LEAST_ROWS: usize = 256;
+const MOST_PIECES: usize = 16;
+/// Numbers of all pieces at most, in those of the product.
+const MOST_NUMBERS: usize = 2;
 
 /// `A_c = P^T A P` on a pattern made once.
 ///
@@ -15,10 +22,24 @@ use pliant_sparse::{Pattern, PatternBuilder, SparseError};
 ///
 /// which is half the work of both products with `A`. Cost: `2 B^2 K` per block of `L` and of the
 /// rows of `P` that it meets, `2 B K^2` per pair of blocks of a row of `P` and of `(L + D/2) P`.
+///
+/// Rows come in pieces, which threads take side by side: each piece has its own sums over the rows
+/// of `A_c` that it reaches, few beside all where nodes near each other have numbers near each
+/// other. The pieces are the same for any number of threads, and so are the bits.
 #[derive(Debug)]
 pub(super) struct Galerkin<const B: usize, const K: usize> {
     pub(super) pattern: Pattern,
     pub(super) values: Vec<Block<K, K>>,
+    pieces: Vec<Piece<B, K>>,
+}
+
+/// The share of some rows of `A` in the product.
+#[derive(Debug)]
+struct Piece<const B: usize, const K: usize> {
+    rows: Range<usize>,
+    /// Numbers of the product that it adds to, of which these are its sums.
+    slots: Range<usize>,
+    values: Vec<Block<K, K>>,
     /// One row of `(L + D/2) P`: columns, blocks, and the place of every column.
     columns: Vec<u32>,
     row: Vec<Block<B, K>>,
@@ -55,36 +76,118 @@ impl<const B: usize, const K: usize> Galerkin<B, K> {
             own.iter().for_each(|c| builder.insert(i, *c as usize));
         }
         let pattern = builder.finish()?;
-        let widest = (0..rows)
-            .map(|i| {
+        let mut pieces = MOST_PIECES.min(rows / LEAST_ROWS).max(1);
+        let reached = loop {
+            let bounds = |k: usize| k * rows / pieces;
+            let reached = (0..pieces).map(|k| {
+                let own = bounds(k)..bounds(k + 1);
+                let slots = slots_of(own.clone(), fine, p, &pattern);
+                (own, slots)
+            });
+            let reached: Vec<_> = reached.collect();
+            let numbers: usize = reached.iter().map(|(_, slots)| slots.len()).sum();
+            if pieces == 1 || numbers <= MOST_NUMBERS * pattern.len() {
+                break reached;
+            }
+            pieces /= 2;
+        };
+        let one = reached.len() == 1;
+        let pieces = reached.into_iter().map(|(rows, slots)| {
+            let wide = |i: usize| {
                 fine.row(i)
                     .iter()
                     .map(|j| p.row(*j as usize).len())
                     .sum::<usize>()
-            })
-            .max()
-            .unwrap_or(0);
-        let widest = widest.min(coarse);
+            };
+            let widest = rows.clone().map(wide).max().unwrap_or(0).min(coarse);
+            Piece {
+                rows,
+                // A single piece adds to the product itself.
+                values: vec![[[0.0; K]; K]; if one { 0 } else { slots.len() }],
+                slots,
+                columns: Vec::with_capacity(widest),
+                row: Vec::with_capacity(widest),
+                place: vec![NONE; coarse],
+            }
+        });
+        let pieces = pieces.collect();
         Ok(Self {
             values: vec![[[0.0; K]; K]; pattern.len()],
             pattern,
-            columns: Vec::with_capacity(widest),
-            row: Vec::with_capacity(widest),
-            place: vec![NONE; coarse],
+            pieces,
         })
+    }
+
+    /// Number of pieces.
+    #[cfg(test)]
+    pub(super) fn pieces(&self) -> usize {
+        self.pieces.len()
     }
 
     /// Bytes that it holds.
     pub(super) fn bytes(&self) -> usize {
-        let indices = self.pattern.len() + self.pattern.offsets().len() + self.place.len();
-        4 * indices + size_of_val(&self.values[..]) + size_of_val(&self.row[..])
+        let indices = self.pattern.len() + self.pattern.offsets().len();
+        let pieces = self.pieces.iter().map(|piece| {
+            4 * piece.place.len() + size_of_val(&piece.values[..]) + size_of_val(&piece.row[..])
+        });
+        4 * indices + size_of_val(&self.values[..]) + pieces.sum::<usize>()
     }
 
     /// Takes new values. Allocates nothing.
-    #[inline(always)]
-    pub(super) fn fill(&mut self, a: Lower<'_, B>, transfer: &Transfer<B, K>) {
+    pub(super) fn fill(&mut self, threads: &Threads, a: Lower<'_, B>, transfer: &Transfer<B, K>) {
         let Self {
             pattern,
+            values,
+            pieces,
+        } = self;
+        let one = pieces.len() == 1;
+        if let (true, Some(piece)) = (one, pieces.first_mut()) {
+            std::mem::swap(values, &mut piece.values);
+        }
+        let pattern = &*pattern;
+        threads.for_each(pieces, |piece| {
+            pulp::Arch::new().dispatch(|| piece.fill(pattern, a, transfer));
+        });
+        if let (true, Some(piece)) = (one, pieces.first_mut()) {
+            std::mem::swap(values, &mut piece.values);
+        } else {
+            values.fill([[0.0; K]; K]);
+            for piece in pieces {
+                for (sum, own) in values[piece.slots.clone()].iter_mut().zip(&piece.values) {
+                    for (sum, own) in sum.as_flattened_mut().iter_mut().zip(own.as_flattened()) {
+                        *sum += own;
+                    }
+                }
+            }
+        }
+        symmetrise(pattern, values);
+    }
+}
+
+/// The numbers of the product that some rows of `A` add to, from the first to the last.
+fn slots_of(rows: Range<usize>, fine: &Pattern, p: &Pattern, product: &Pattern) -> Range<usize> {
+    let (mut first, mut end) = (usize::MAX, 0);
+    for i in rows {
+        let own = p.row(i);
+        let Some(least) = own.first() else { continue };
+        let reached = fine.row(i).iter().flat_map(|j| p.row(*j as usize).last());
+        // A pair of aggregates adds to the row of the one with the larger number.
+        first = first.min(*least as usize);
+        end = own
+            .iter()
+            .chain(reached)
+            .fold(end, |end, c| end.max(*c as usize + 1));
+    }
+    let start = |row: usize| product.offsets()[row] as usize;
+    if end == 0 { 0..0 } else { start(first)..start(end) }
+}
+
+impl<const B: usize, const K: usize> Piece<B, K> {
+    #[inline(always)]
+    fn fill(&mut self, pattern: &Pattern, a: Lower<'_, B>, transfer: &Transfer<B, K>) {
+        let Self {
+            rows,
+            slots,
             values,
             columns,
             row,
@@ -92,7 +195,7 @@ impl<const B: usize, const K: usize> Galerkin<B, K> {
         } = self;
         values.fill([[0.0; K]; K]);
         let p = &transfer.pattern;
-        for i in 0..a.rows() {
+        for i in rows.clone() {
             let mine = p.row_slots(i);
             if mine.is_empty() {
                 continue;
@@ -123,7 +226,7 @@ impl<const B: usize, const K: usize> Galerkin<B, K> {
                     let Some(target) = pattern.slot(big.max(*c) as usize, big.min(*c) as usize) else {
                         continue;
                     };
-                    let target = &mut values[target];
+                    let target = &mut values[target - slots.start];
                     if big > *c {
                         add_transposed(block, x, target);
                     } else {
@@ -136,7 +239,6 @@ impl<const B: usize, const K: usize> Galerkin<B, K> {
                 }
             }
         }
-        symmetrise(pattern, values);
     }
 }
 

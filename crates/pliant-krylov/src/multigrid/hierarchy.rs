@@ -11,7 +11,7 @@ use super::{MultigridLevel, MultigridOptions, MultigridReport, Source};
 use crate::LinearOperator;
 use crate::operator::is_fixed;
 use pliant_solvers::{SolveError, Variable};
-use pliant_sparse::{CsrMatrix, Pattern, SymmetricBlockMatrix};
+use pliant_sparse::{CsrMatrix, Pattern, SymmetricBlockMatrix, Threads};
 use std::cell::RefCell;
 
 /// A hierarchy of any block sizes, as far as the public type needs it.
@@ -21,6 +21,7 @@ pub(super) trait Cycle: std::fmt::Debug + Send {
     fn matrix(&self) -> &dyn LinearOperator;
     fn fits(&self, a: &CsrMatrix) -> bool;
     fn report(&self) -> MultigridReport;
+    fn share(&mut self, threads: &Threads);
 }
 
 /// Margin on an eigenvalue that was estimated from below.
@@ -90,6 +91,7 @@ impl<const B: usize, const K: usize> Step<B, K> {
     /// transfer.
     fn refill(
         &mut self,
+        threads: &Threads,
         a: Lower<'_, B>,
         inverses: &[Block<B, B>],
         sizes: &[[f64; B]],
@@ -106,9 +108,9 @@ impl<const B: usize, const K: usize> Step<B, K> {
             let omega = largest.map_or(0.0, |l| 4.0 / (3.0 * MARGIN * l));
             self.transfer.orthogonalise(&mut self.modes);
             self.transfer.smooth(a, inverses, omega);
-            self.galerkin.fill(a, &self.transfer);
             carry_sizes(&self.transfer, sizes, &mut self.sizes);
         });
+        self.galerkin.fill(threads, a, &self.transfer);
         let mut inverses = std::mem::take(&mut self.inverses);
         let floor = Floor {
             share: ROUNDING,
@@ -140,6 +142,7 @@ pub(super) struct Hierarchy<const B: usize, const K: usize> {
     /// Vectors of every level; of the finest, `t` alone.
     vectors: RefCell<Vec<Vectors>>,
     scratch: [Vec<f64>; 4],
+    threads: Threads,
 }
 
 impl<const B: usize, const K: usize> Hierarchy<B, K> {
@@ -160,6 +163,7 @@ impl<const B: usize, const K: usize> Hierarchy<B, K> {
             coarsest: None,
             vectors: RefCell::default(),
             scratch: std::array::from_fn(|_| vec![0.0; matrix.order()]),
+            threads: Threads::one(),
             matrix,
         };
         out.take_matrix(a, fixed)?;
@@ -324,7 +328,13 @@ impl<const B: usize, const K: usize> Hierarchy<B, K> {
             }
         }
         let mut scratch = std::mem::take(&mut self.scratch);
-        let done = step.refill(self.fine(), &self.inverses, &self.sizes, &mut scratch);
+        let done = step.refill(
+            &self.threads,
+            self.fine(),
+            &self.inverses,
+            &self.sizes,
+            &mut scratch,
+        );
         self.scratch = scratch;
         self.first = Some(step);
         done.map_err(|unknown| self.source(0, unknown))
@@ -340,7 +350,13 @@ impl<const B: usize, const K: usize> Hierarchy<B, K> {
             return Ok(());
         };
         step.transfer.tentative.copy_from_slice(finer.modes);
-        let done = step.refill(finer.matrix, finer.inverses, finer.sizes, &mut scratch);
+        let done = step.refill(
+            &self.threads,
+            finer.matrix,
+            finer.inverses,
+            finer.sizes,
+            &mut scratch,
+        );
         self.scratch = scratch;
         done.map_err(|unknown| self.source(at + 1, unknown))
     }
@@ -495,6 +511,10 @@ impl<const B: usize, const K: usize> Cycle for Hierarchy<B, K> {
 
     fn fits(&self, a: &CsrMatrix) -> bool {
         self.matrix.fits(a)
+    }
+
+    fn share(&mut self, threads: &Threads) {
+        self.threads = threads.clone();
     }
 
     fn report(&self) -> MultigridReport {

@@ -6,7 +6,7 @@ use super::level::{self, Block, Floor, Lower};
 use super::modes::NearNullSpace;
 use super::spectrum::largest_eigenvalue;
 use super::transfer::Transfer;
-use pliant_sparse::{CsrMatrix, PatternBuilder, SymmetricBlockMatrix};
+use pliant_sparse::{CsrMatrix, PatternBuilder, SymmetricBlockMatrix, Threads};
 
 /// Masses on a grid, with springs to all neighbours within a cell: rigid motions cost nothing but
 /// for the mass, which is small.
@@ -145,7 +145,7 @@ fn make(sides: [usize; 3], strength: f64) -> Made {
         .map(|b| b.as_flattened().iter().map(|v| v * v).sum())
         .collect();
     let nodes = Nodes::new(a.blocks(), &squares, (0..=places.len() as u32).collect());
-    let mut transfer = Transfer::<3, 6>::new(a.blocks(), &nodes, strength)
+    let mut transfer = Transfer::<3, 6>::new(a.blocks(), &nodes, &nodes.aggregate(strength))
         .unwrap()
         .unwrap();
     let modes = NearNullSpace::rigid(&places).unwrap();
@@ -188,7 +188,7 @@ fn the_product_is_galerkins() {
     let mut galerkin = Galerkin::new(made.a.blocks(), &made.transfer).unwrap();
     // Twice: what is left of the first product must not be in the second.
     for _ in 0..2 {
-        galerkin.fill(lower(&made.a), &made.transfer);
+        galerkin.fill(&Threads::one(), lower(&made.a), &made.transfer);
         let found = Lower {
             pattern: &galerkin.pattern,
             values: &galerkin.values,
@@ -197,6 +197,37 @@ fn the_product_is_galerkins() {
         let expected = product(&transposed(&p), &product(&dense(lower(&made.a)), &p));
         // Entries of some units, sums of a few hundred terms.
         assert_close(&dense(found), &expected, 1e-12);
+    }
+}
+
+/// Rows in pieces: for any number of threads the same bits, and `A_c y = P^T A P y`.
+#[test]
+fn products_in_pieces_are_the_same_for_any_number_of_threads() {
+    let made = make([4, 4, 60], 0.1);
+    let (a, transfer) = (lower(&made.a), &made.transfer);
+    let mut galerkin = Galerkin::new(made.a.blocks(), transfer).unwrap();
+    assert!(galerkin.pieces() > 1);
+    galerkin.fill(&Threads::one(), a, transfer);
+    let alone = galerkin.values.clone();
+    for count in [2, 3] {
+        galerkin.fill(&Threads::new(count).unwrap(), a, transfer);
+        assert_eq!(galerkin.values, alone, "{count} threads");
+    }
+    let (n, coarse) = (3 * a.rows(), 6 * transfer.coarse());
+    let y: Vec<f64> = (0..coarse).map(|i| (1.3 * i as f64).sin()).collect();
+    let [mut py, mut apy, mut expected] = [vec![0.0; n], vec![0.0; n], vec![0.0; coarse]];
+    transfer.add_prolonged(&y, &mut py);
+    level::multiply(a, &py, &mut apy);
+    transfer.restrict(&apy, &mut expected);
+    let product = Lower {
+        pattern: &galerkin.pattern,
+        values: &galerkin.values,
+    };
+    let mut found = vec![0.0; coarse];
+    level::multiply(product, &y, &mut found);
+    // Entries of some units, sums of a few hundred terms.
+    for (i, (found, expected)) in found.iter().zip(&expected).enumerate() {
+        assert!((found - expected).abs() < 1e-12, "{i}: {found} and {expected}");
     }
 }
 
@@ -252,7 +283,9 @@ fn dependent_columns_of_small_aggregates_are_zero() {
     let (w, places) = net([2, 1, 1], 0.01);
     let a = SymmetricBlockMatrix::<3>::new(&w, &[]).unwrap();
     let nodes = Nodes::new(a.blocks(), &[3.0, 1.0, 3.0], vec![0, 1, 2]);
-    let mut t = Transfer::<3, 6>::new(a.blocks(), &nodes, 0.1).unwrap().unwrap();
+    let mut t = Transfer::<3, 6>::new(a.blocks(), &nodes, &nodes.aggregate(0.1))
+        .unwrap()
+        .unwrap();
     let modes = NearNullSpace::rigid(&places).unwrap();
     for i in 0..2 {
         t.tentative[i] = std::array::from_fn(|r| modes.row(3 * i + r).try_into().unwrap());

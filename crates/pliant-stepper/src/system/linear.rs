@@ -14,6 +14,7 @@ use pliant_solvers::{
     BoundState, BoxSolver, DenseCholesky, KktSolver, KktSystem, ProjectedGaussSeidel, Solution, SolveError,
     SolveReport, SolverCounters, Status,
 };
+use pliant_sparse::Threads;
 
 /// Relative residual of iterations whose caller goes on from their answer by Newton's method
 /// anyway.
@@ -92,6 +93,11 @@ impl StepSolver {
             preconditioner: preconditioner.into(),
             ..IterativeOptions::default()
         };
+    }
+
+    /// Lets threads share what is not the direct solver's, which has its own.
+    pub(crate) fn share(&mut self, threads: &Threads) {
+        self.iterative.share(threads);
     }
 
     /// The solver of a system, by the last choice where it is automatic.

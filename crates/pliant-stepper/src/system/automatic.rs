@@ -34,10 +34,10 @@ struct Candidate {
 
 impl Candidate {
     /// Iterations that an incomplete Cholesky factor is expected to take where a cycle of all levels
-    /// takes so many: beams of 10,000 to 30,000 unknowns take 200 to 350 for 15 to 18, cubes 60 to
-    /// 150 for 15 to 24, soft ones in short steps 5 to 30 for 4 to 9.
+    /// takes so many: cubes of 10,000 to 40,000 unknowns take 60 to 150 for 15 to 24, soft ones in
+    /// short steps 5 to 30 for 4 to 12. (Beams take 200 to 350 for 15 to 18, which one try tells.)
     fn by_incomplete_factor(cycles: f64) -> f64 {
-        cycles * cycles
+        cycles * cycles / 3.0
     }
 
     /// Work of so many solves by so many iterations each.
@@ -306,9 +306,9 @@ mod tests {
             automatic.note(cycles);
             automatic.choose(&large, false)
         };
-        // 16 iterations that cost a third each, and 256.
-        assert_eq!(after(4), Ok(Choice::Iterations(INCOMPLETE)));
-        assert_eq!(after(16), Ok(Choice::Iterations(LEVELS)));
+        // 12 iterations that cost a third each, and 208.
+        assert_eq!(after(6), Ok(Choice::Iterations(INCOMPLETE)));
+        assert_eq!(after(25), Ok(Choice::Iterations(LEVELS)));
     }
 
     #[test]
@@ -360,7 +360,7 @@ mod tests {
         let mut automatic = Automatic::default();
         let large = cube(24, 1.0);
         automatic.choose(&large, false).unwrap();
-        automatic.note(4);
+        automatic.note(6);
         assert_eq!(
             automatic.choose(&large, false),
             Ok(Choice::Iterations(INCOMPLETE))

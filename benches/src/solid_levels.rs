@@ -7,6 +7,7 @@ use crate::families::solid::Solid;
 use crate::solid_sizes::peak;
 use pliant::krylov::{
     KktKrylov, KktKrylovOptions, KktMethod, KrylovOptions, KrylovStatus, NearNullSpace, PrimalPreconditioner,
+    RigidNode,
 };
 use pliant::solvers::{DirectSolver, KktSystem, Solution};
 use std::error::Error;
@@ -40,7 +41,9 @@ fn system(shape: usize, step: usize, size: usize) -> Result<(KktSystem, NearNull
             system.fixed[3 * node..3 * node + 3].fill(true);
         }
     }
-    Ok((system, NearNullSpace::rigid(solid.places())?))
+    let mut modes = NearNullSpace::rigid(solid.places())?;
+    modes.set_reference(solid.places().iter().map(|x| RigidNode::Point(*x)))?;
+    Ok((system, modes))
 }
 
 /// Least time of some calls, ms.

@@ -101,7 +101,9 @@ impl MultigridReport {
 ///
 /// with `B_c` as its near null space, down to a level that a dense factor solves. On every level the
 /// cycle makes one forward sweep of Gauss and Seidel by blocks before the correction and one
-/// backward sweep after it, each in one pass over the lower triangle. That is symmetric, and positive
+/// backward sweep after it, each in one pass over the lower triangle; from the second coarse level
+/// on, where hardly anything is left to do, a correction is two cycles (those of slender beams,
+/// which are beams themselves, lose their bending else). That is symmetric, and positive
 /// definite for every positive definite `A` (Chebyshev iterations would ask for a bound of the
 /// spectrum, and take twice the passes).
 ///
@@ -109,7 +111,8 @@ impl MultigridReport {
 /// values and finds the same bits as a plan with the same aggregates. Fixed variables are in no
 /// aggregate.
 ///
-/// Cost: an application reads the lower triangle of every level twice and the prolongators twice;
+/// Cost: an application reads the lower triangle of both finest levels twice and their prolongators
+/// twice, and three times as much of each level as there are corrections on it;
 /// an update makes eight products per level, and Galerkin products. Sources: Vaněk, Mandel and
 /// Brezina 1996; with rigid motions of several bodies of unknowns: Vaněk, Brezina and Mandel 2001.
 ///

@@ -128,6 +128,8 @@ struct Vectors {
     r: Vec<f64>,
     z: Vec<f64>,
     t: Vec<f64>,
+    /// The answer of the first of two cycles.
+    first: Vec<f64>,
 }
 
 /// A hierarchy over a matrix of blocks of `B` with `K` vectors of a near null space.
@@ -221,6 +223,7 @@ impl<const B: usize, const K: usize> Hierarchy<B, K> {
                 r: vec![0.0; others],
                 z: vec![0.0; others],
                 t: vec![0.0; n],
+                first: vec![0.0; if level < 2 { 0 } else { n }],
             }
         });
         out.vectors = RefCell::new(vectors.collect());
@@ -391,7 +394,7 @@ impl<const B: usize, const K: usize> Hierarchy<B, K> {
         let (Some(level), Some((own, coarser))) = (self.level(k), vectors.split_first_mut()) else {
             return;
         };
-        let Vectors { r, z, t } = own;
+        let Vectors { r, z, t, .. } = own;
         if let (true, Some(coarsest)) = (coarser.is_empty(), &self.coarsest) {
             pulp::Arch::new().dispatch(|| coarsest.solve(r, z));
             return;
@@ -404,12 +407,30 @@ impl<const B: usize, const K: usize> Hierarchy<B, K> {
             }
         });
         self.coarse_cycle(k + 1, coarser);
+        if coarser.len() > 1 {
+            self.cycle_again(k + 1, coarser);
+        }
         pulp::Arch::new().dispatch(|| {
             if let (Some(step), Some(next)) = (next, coarser.first()) {
                 step.transfer.add_prolonged(&next.z, z);
             }
             level::backward(level.matrix, level.inverses, r, z, t);
         });
+    }
+
+    /// A second cycle from level `k` on, for what the first one left.
+    fn cycle_again(&self, k: usize, vectors: &mut [Vectors]) {
+        let (Some(level), Some(own)) = (self.level(k), vectors.first_mut()) else {
+            return;
+        };
+        let Vectors { r, z, t, first } = own;
+        pulp::Arch::new().dispatch(|| level::multiply(level.matrix, z, t));
+        r.iter_mut().zip(&*t).for_each(|(r, t)| *r -= t);
+        first.copy_from_slice(z);
+        self.coarse_cycle(k, vectors);
+        if let Some(Vectors { z, first, .. }) = vectors.first_mut() {
+            z.iter_mut().zip(&*first).for_each(|(z, first)| *z += first);
+        }
     }
 }
 
@@ -521,7 +542,9 @@ impl<const B: usize, const K: usize> Cycle for Hierarchy<B, K> {
         let levels = self.levels();
         let rest = self.rest.iter().map(Step::bytes).sum::<usize>();
         let vectors = self.vectors.borrow();
-        let numbers = vectors.iter().map(|v| v.r.len() + v.z.len() + v.t.len());
+        let numbers = vectors
+            .iter()
+            .map(|v| v.r.len() + v.z.len() + v.t.len() + v.first.len());
         let scratch = self.scratch.iter().map(Vec::len).sum::<usize>();
         let own = size_of_val(self.matrix.values())
             + size_of_val(&self.inverses[..])

@@ -651,3 +651,31 @@ fn reference_places_are_checked_and_count_on_their_own() {
     let at = Variable::Dof(2);
     assert_eq!(lost, Err(SolveError::NotFinite { variable: at }));
 }
+
+/// Each level of a slender beam is a beam, whose bending the levels below solve ever worse by one
+/// cycle; a second one on them, which are small, leaves little of it.
+#[test]
+fn slender_beams_take_few_iterations_more() {
+    let count = |long: usize| {
+        let brick = Brick {
+            cells: [long, 5, 5],
+            sides: [1.0; 3],
+            ..Brick::cube(1)
+        };
+        let system = brick.system();
+        let mut solver = solver(IterativeMethod::Cg);
+        let places = brick.places();
+        let mut modes = NearNullSpace::rigid(&places).unwrap();
+        modes
+            .set_reference(places.iter().map(|x| RigidNode::Point(*x)))
+            .unwrap();
+        solver.set_near_null_space(&modes);
+        solver.prepare(&system).unwrap();
+        let report = solver.solve(&system, &mut Solution::default()).unwrap();
+        assert_eq!(report.status, Status::Converged, "{report:?}");
+        report.iterations
+    };
+    let counts = [100, 600].map(count);
+    // 24 with one cycle.
+    assert!(counts[1] <= counts[0] + 5 && counts[1] <= 20, "{counts:?}");
+}

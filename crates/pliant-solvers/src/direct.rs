@@ -12,6 +12,7 @@ mod plan;
 mod rank;
 mod refinement;
 mod rows;
+mod runs;
 mod scale;
 mod signs;
 mod stationary;

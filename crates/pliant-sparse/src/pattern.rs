@@ -1,8 +1,10 @@
 //! Compressed rows: a pattern built once, values written in place.
 
 mod builder;
+mod runs;
 
 pub use builder::PatternBuilder;
+pub use runs::{TakeRun, for_each_run};
 
 use std::sync::Arc;
 

@@ -4,6 +4,7 @@
 use super::changes::Changes;
 use super::kernel::{Kernel, KernelWorkspace};
 use super::pivoted::{for_each_entry, lower_triangle};
+use super::runs::Runs;
 use super::scale::{HELD, Rules, of_row};
 use super::sweep::{Sweep, SweepWorkspace};
 use crate::bounds::{BoundState, is_held};
@@ -32,8 +33,9 @@ pub(super) struct Plan {
     /// `1/|W_ii|` as of the last scaling.
     pub(super) inverse_diagonal: Vec<f64>,
     pub(super) kernel: Kernel,
-    /// When what is filled, of a factor by blocks.
+    /// When what is filled, of a factor by blocks, and the runs of W, J and R in its storage.
     sweep: Sweep,
+    runs: [Runs; 3],
     pub(super) changes: Changes,
 }
 
@@ -107,8 +109,17 @@ impl Plan {
         }
         let patterns = parts.map(|part| part.0.pattern());
         match kernel.swept() {
-            Some(symbolic) => self.sweep.refill(symbolic, position, patterns, &mut work.sweep),
-            None => self.sweep.clear(),
+            Some(symbolic) => {
+                self.sweep.refill(symbolic, position, patterns, &mut work.sweep);
+                let slots = [&self.w_slots, &self.j_slots, &self.r_slots];
+                for (runs, (pattern, slots)) in self.runs.iter_mut().zip(patterns.iter().zip(slots)) {
+                    runs.refill(pattern, slots);
+                }
+            }
+            None => {
+                self.sweep.clear();
+                self.runs.iter_mut().for_each(Runs::clear);
+            }
         }
         self.patterns = patterns.map(Pattern::clone);
         self.fixed.clone_from(&system.fixed);
@@ -125,24 +136,32 @@ impl Plan {
     /// unit pivot.
     pub(super) fn fill(&mut self, system: &KktSystem, rules: Rules<'_>) -> Result<(), SolveError> {
         self.scale_variables(system)?;
-        let (kernel, _, mut writer) = self.writer(system, rules);
-        let target = kernel.start();
+        let mut writer = Writer {
+            system,
+            rules,
+            slots: [&self.w_slots, &self.j_slots, &self.r_slots],
+            scale: &mut self.scale,
+            inverse_diagonal: &self.inverse_diagonal,
+        };
+        let target = self.kernel.start();
         writer.write_variables(target, 0..system.n());
         writer.write_rows(target, 0..system.m())?;
         self.empty_held(system, rules.states);
         Ok(())
     }
 
-    /// The storage to fill, the order in which to fill it, and the writer that does.
+    /// The storage to fill, the order in which to fill it, and the writer that does, of a factor by
+    /// blocks.
     pub(super) fn writer<'a>(
         &'a mut self,
         system: &'a KktSystem,
         rules: Rules<'a>,
-    ) -> (&'a mut Kernel, &'a Sweep, Writer<'a>) {
-        let writer = Writer {
+    ) -> (&'a mut Kernel, &'a Sweep, BlockWriter<'a>) {
+        let [w, j, r] = &self.runs;
+        let writer = BlockWriter {
             system,
             rules,
-            slots: [&self.w_slots, &self.j_slots, &self.r_slots],
+            runs: [w, j, r],
             scale: &mut self.scale,
             inverse_diagonal: &self.inverse_diagonal,
         };
@@ -239,7 +258,7 @@ impl Plan {
 }
 
 /// Writes the scaled entries of a system to their slots, row by row.
-pub(super) struct Writer<'a> {
+struct Writer<'a> {
     system: &'a KktSystem,
     rules: Rules<'a>,
     /// Of W, J and R.
@@ -251,7 +270,7 @@ pub(super) struct Writer<'a> {
 
 impl Writer<'_> {
     /// Some rows of `W`.
-    pub(super) fn write_variables(&mut self, target: &mut [f64], rows: Range<usize>) {
+    fn write_variables(&mut self, target: &mut [f64], rows: Range<usize>) {
         let w = &self.system.w;
         let offsets = &w.pattern().offsets()[rows.start..=rows.end];
         for (ends, scale) in offsets.windows(2).zip(&self.scale[rows]) {
@@ -267,7 +286,7 @@ impl Writer<'_> {
 
     /// Some rows of `J` and of `R`, and their scales: those of the columns are known, of a row's
     /// own block they are those before it.
-    pub(super) fn write_rows(&mut self, target: &mut [f64], rows: Range<usize>) -> Result<(), SolveError> {
+    fn write_rows(&mut self, target: &mut [f64], rows: Range<usize>) -> Result<(), SolveError> {
         let (n, j, r) = (self.system.n(), &self.system.j, &self.system.r);
         let offsets_j = &j.pattern().offsets()[rows.start..=rows.end];
         let offsets_r = &r.pattern().offsets()[rows.start..=rows.end];
@@ -291,6 +310,44 @@ impl Writer<'_> {
             let columns = &r.pattern().indices()[own_r.clone()];
             let entries = columns.iter().zip(of_r).zip(&self.slots[2][own_r]);
             scatter(target, entries, -scale, &self.scale[n..]);
+        }
+        Ok(())
+    }
+}
+
+/// Writes the scaled entries of a system to the storage of a factor by blocks, run by run; scales
+/// and values are those of [`Writer`].
+pub(super) struct BlockWriter<'a> {
+    system: &'a KktSystem,
+    rules: Rules<'a>,
+    /// Of W, J and R.
+    runs: [&'a Runs; 3],
+    /// Of the variables from the start, of the rows as they are written.
+    scale: &'a mut [f64],
+    inverse_diagonal: &'a [f64],
+}
+
+impl BlockWriter<'_> {
+    /// Some rows of `W`.
+    pub(super) fn write_variables(&mut self, target: &mut [f64], rows: Range<usize>) {
+        let w = self.system.w.values();
+        for i in rows {
+            self.runs[0].write_row(i, w, self.scale[i], self.scale, target);
+        }
+    }
+
+    /// Some rows of `J` and of `R`, and their scales: those of the columns are known, of a row's
+    /// own block they are those before it.
+    pub(super) fn write_rows(&mut self, target: &mut [f64], rows: Range<usize>) -> Result<(), SolveError> {
+        let (n, j, r) = (self.system.n(), &self.system.j, &self.system.r);
+        for i in rows {
+            let slots = j.pattern().row_slots(i);
+            let terms = (&j.pattern().indices()[slots.clone()], &j.values()[slots]);
+            let compliance = self.system.r_diagonal(i);
+            let scale = of_row(i, terms, self.inverse_diagonal, compliance, self.rules)?;
+            self.scale[n + i] = scale;
+            self.runs[1].write_row(i, j.values(), -scale, self.scale, target);
+            self.runs[2].write_row(i, r.values(), -scale, &self.scale[n..], target);
         }
         Ok(())
     }

@@ -12,11 +12,11 @@ mod plan;
 mod rank;
 mod refinement;
 mod rows;
-mod runs;
 mod scale;
 mod signs;
 mod stationary;
 mod sweep;
+mod tiles;
 mod times;
 
 use crate::bounds::{BoundsReport, put_held};

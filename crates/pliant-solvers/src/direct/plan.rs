@@ -4,9 +4,9 @@
 use super::changes::Changes;
 use super::kernel::{Kernel, KernelWorkspace};
 use super::pivoted::{for_each_entry, lower_triangle};
-use super::runs::Runs;
 use super::scale::{HELD, Rules, of_row};
 use super::sweep::{Sweep, SweepWorkspace};
+use super::tiles::{Places, Scales};
 use crate::bounds::{BoundState, is_held};
 use crate::order::Elimination;
 use crate::{KktSystem, Solution, SolveError, Variable};
@@ -33,9 +33,8 @@ pub(super) struct Plan {
     /// `1/|W_ii|` as of the last scaling.
     pub(super) inverse_diagonal: Vec<f64>,
     pub(super) kernel: Kernel,
-    /// When what is filled, of a factor by blocks, and the runs of W, J and R in its storage.
+    /// When what is filled, of a factor by blocks.
     sweep: Sweep,
-    runs: [Runs; 3],
     pub(super) changes: Changes,
 }
 
@@ -110,16 +109,10 @@ impl Plan {
         let patterns = parts.map(|part| part.0.pattern());
         match kernel.swept() {
             Some(symbolic) => {
-                self.sweep.refill(symbolic, position, patterns, &mut work.sweep);
-                let slots = [&self.w_slots, &self.j_slots, &self.r_slots];
-                for (runs, (pattern, slots)) in self.runs.iter_mut().zip(patterns.iter().zip(slots)) {
-                    runs.refill(pattern, slots);
-                }
+                let slots = [&self.w_slots[..], &self.j_slots, &self.r_slots];
+                self.sweep.refill(symbolic, system, position, slots, &mut work.sweep);
             }
-            None => {
-                self.sweep.clear();
-                self.runs.iter_mut().for_each(Runs::clear);
-            }
+            None => self.sweep.clear(),
         }
         self.patterns = patterns.map(Pattern::clone);
         self.fixed.clone_from(&system.fixed);
@@ -157,11 +150,13 @@ impl Plan {
         system: &'a KktSystem,
         rules: Rules<'a>,
     ) -> (&'a mut Kernel, &'a Sweep, BlockWriter<'a>) {
-        let [w, j, r] = &self.runs;
         let writer = BlockWriter {
-            system,
+            places: Places {
+                system,
+                block_of: &[],
+                slots: [&self.w_slots, &self.j_slots, &self.r_slots],
+            },
             rules,
-            runs: [w, j, r],
             scale: &mut self.scale,
             inverse_diagonal: &self.inverse_diagonal,
         };
@@ -315,41 +310,37 @@ impl Writer<'_> {
     }
 }
 
-/// Writes the scaled entries of a system to the storage of a factor by blocks, run by run; scales
-/// and values are those of [`Writer`].
+/// Writes the scaled entries of a system to the storage of a factor by blocks, block by block;
+/// scales and values are those of [`Writer`].
 pub(super) struct BlockWriter<'a> {
-    system: &'a KktSystem,
+    pub(super) places: Places<'a>,
     rules: Rules<'a>,
-    /// Of W, J and R.
-    runs: [&'a Runs; 3],
     /// Of the variables from the start, of the rows as they are written.
     scale: &'a mut [f64],
     inverse_diagonal: &'a [f64],
 }
 
 impl BlockWriter<'_> {
-    /// Some rows of `W`.
-    pub(super) fn write_variables(&mut self, target: &mut [f64], rows: Range<usize>) {
-        let w = self.system.w.values();
-        for i in rows {
-            self.runs[0].write_row(i, w, self.scale[i], self.scale, target);
-        }
-    }
-
-    /// Some rows of `J` and of `R`, and their scales: those of the columns are known, of a row's
-    /// own block they are those before it.
-    pub(super) fn write_rows(&mut self, target: &mut [f64], rows: Range<usize>) -> Result<(), SolveError> {
-        let (n, j, r) = (self.system.n(), &self.system.j, &self.system.r);
+    /// Finds the scales of some rows: those of the columns are known.
+    #[inline(always)]
+    pub(super) fn scale_rows(&mut self, rows: Range<usize>) -> Result<(), SolveError> {
+        let system = self.places.system;
+        let (n, j) = (system.n(), &system.j);
         for i in rows {
             let slots = j.pattern().row_slots(i);
             let terms = (&j.pattern().indices()[slots.clone()], &j.values()[slots]);
-            let compliance = self.system.r_diagonal(i);
-            let scale = of_row(i, terms, self.inverse_diagonal, compliance, self.rules)?;
-            self.scale[n + i] = scale;
-            self.runs[1].write_row(i, j.values(), -scale, self.scale, target);
-            self.runs[2].write_row(i, r.values(), -scale, &self.scale[n..], target);
+            let compliance = system.r_diagonal(i);
+            self.scale[n + i] = of_row(i, terms, self.inverse_diagonal, compliance, self.rules)?;
         }
         Ok(())
+    }
+
+    /// The scales as far as they are known.
+    pub(super) fn scales(&self) -> Scales<'_> {
+        Scales {
+            all: self.scale,
+            variables: self.places.system.n(),
+        }
     }
 }
 

@@ -113,19 +113,21 @@ impl ResidualWorkspace {
             list.resize(size, 0.0);
         }
         let (x, mu) = (&solution.x[..n], &solution.mu[..m]);
-        let (primal, scale) = (&mut self.primal[..n], &mut self.primal_scale[..n]);
+        let mut sums = Sums {
+            values: &mut self.primal[..n],
+            sizes: &mut self.primal_scale[..n],
+        };
         let row = &mut self.row[..m];
         for i in 0..m {
-            let own = if i == d { 1.0 } else { mu[i] };
-            let mut sum = 0.0;
-            for (k, a) in system.j.row_entries(i) {
-                let term = a * own;
-                primal[k] += term;
-                scale[k] += term.abs();
-                sum += a * x[k];
-            }
-            row[i] = sum;
+            let slots = system.j.pattern().row_slots(i);
+            let terms = Terms {
+                coefficients: &system.j.values()[slots.clone()],
+                x,
+                across: if i == d { 1.0 } else { mu[i] },
+            };
+            row[i] = sums.add_row(&system.j.pattern().indices()[slots], terms).0;
         }
+        let (primal, scale) = (sums.values, sums.sizes);
         let free = |i: &usize| !system.fixed[*i];
         let largest = (0..n).filter(free).fold(0.0f64, |a, i| a.max(scale[i]));
         let terms = (0..n).filter(free).filter(|i| scale[*i] > 1e-9 * largest);
@@ -202,6 +204,11 @@ pub(crate) fn evaluate_for(
         let (sum, size) = sums.add_row(columns, terms);
         row[i] += sum;
         row_scale[i] += size;
+        let own = &system.r.values()[system.r.pattern().row_slots(i)];
+        // Hard rows have none.
+        if mu[i].is_finite() && own.iter().all(|a| *a == 0.0) {
+            continue;
+        }
         for (k, a) in system.r.row_entries(i) {
             row[i] += a * mu[k];
             row_scale[i] += (a * mu[k]).abs();

@@ -336,6 +336,7 @@ impl KktSystem {
 
     /// Whether the compliance `R_ii` of a row is at least `share` of its [scale](Self::row_scale).
     /// Cost: its entries up to where it is known that it is less, of a hard row the first one.
+    #[inline]
     pub fn is_soft_row(&self, i: usize, share: f64) -> bool {
         let own = self.r_diagonal(i);
         let mut sum = 0.0;
@@ -350,6 +351,7 @@ impl KktSystem {
     }
 
     /// The terms of the scale of a row, none of them negative.
+    #[inline]
     fn row_scale_terms(&self, i: usize) -> impl Iterator<Item = f64> {
         let free = self.j.row_entries(i).filter(|(k, _)| !self.fixed[*k]);
         free.map(|(k, a)| a * a / self.w_diagonal(k).abs())

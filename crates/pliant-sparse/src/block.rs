@@ -413,11 +413,12 @@ impl BlockFactor {
             return;
         }
         for together in x.chunks_mut(n * TOGETHER) {
+            let count = together.len() / n;
             for j in 0..symbolic.pattern.len() {
                 let below = symbolic.pattern.column_range(j);
                 let own = symbolic.pattern.unknowns(j);
-                for x in together.chunks_exact_mut(n) {
-                    let (before, rest) = x.split_at_mut(own.end);
+                for k in 0..count {
+                    let (before, rest) = together[k * n..(k + 1) * n].split_at_mut(own.end);
                     kernels::forward(
                         &mut before[own.start..],
                         rest,
@@ -432,8 +433,8 @@ impl BlockFactor {
                 let below = symbolic.pattern.column_range(j);
                 let own = symbolic.pattern.unknowns(j);
                 let inverses = &self.inverses[own.clone()];
-                for x in together.chunks_exact_mut(n) {
-                    let (before, rest) = x.split_at_mut(own.end);
+                for k in 0..count {
+                    let (before, rest) = together[k * n..(k + 1) * n].split_at_mut(own.end);
                     kernels::backward(
                         &mut before[own.start..],
                         inverses,

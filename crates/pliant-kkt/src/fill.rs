@@ -418,8 +418,16 @@ impl Assembler {
 
 /// Fills the rows of a group into `J`.
 fn fill_jacobian_rows(jacobians: &Jacobians, group: &RowGroup, j: &mut CsrMatrix) {
-    for k in 0..group.size * group.count {
-        fill_jacobian_row(jacobians, group, k, j);
+    for e in 0..group.count {
+        let own = e * group.size..(e + 1) * group.size;
+        match jacobians.block(group.node.index(), e) {
+            // The rows of an element follow each other, and have its columns.
+            Some(block) => {
+                let start = j.pattern().row_slots(group.first_row + own.start).start;
+                j.values_mut()[start..start + block.len()].copy_from_slice(block);
+            }
+            None => own.for_each(|k| fill_jacobian_row(jacobians, group, k, j)),
+        }
     }
 }
 

@@ -286,28 +286,39 @@ impl Jacobians {
                         }
                         continue;
                     }
+                    let a = Local {
+                        values: &local[link.local..],
+                        width: local_width,
+                        rows: height,
+                        columns: link.size,
+                    };
                     if parent.independent {
-                        let at = link.targets[0];
-                        for i in 0..height {
-                            let row = &mut out[i * width + at..][..link.size];
-                            for (o, a) in row.iter_mut().zip(&local[i * local_width + link.local..]) {
-                                *o += a;
-                            }
+                        let out = Rows {
+                            values: &mut out[link.targets[0]..],
+                            width,
+                        };
+                        match link.size {
+                            6 => add_local::<6>(a, out),
+                            3 => add_local::<3>(a, out),
+                            1 => add_local::<1>(a, out),
+                            _ => add_any_local(a, out),
                         }
                         continue;
                     }
                     for (column, at) in source.columns.iter().zip(&link.targets) {
-                        for i in 0..height {
-                            let row = &mut out[i * width + at..][..column.size];
-                            for k in 0..link.size {
-                                let a = local[i * local_width + link.local + k];
-                                if a != 0.0 {
-                                    let from = &parent.values[start + k * source.width + column.at..];
-                                    for (o, b) in row.iter_mut().zip(from) {
-                                        *o += a * b;
-                                    }
-                                }
-                            }
+                        let from = Rows {
+                            values: &parent.values[start + column.at..],
+                            width: source.width,
+                        };
+                        let out = Rows {
+                            values: &mut out[*at..],
+                            width,
+                        };
+                        match column.size {
+                            6 => add_product::<6>(a, from, out),
+                            3 => add_product::<3>(a, from, out),
+                            1 => add_product::<1>(a, from, out),
+                            size => add_any_product(a, from, size, out),
                         }
                     }
                 }
@@ -408,6 +419,74 @@ impl Jacobians {
                         );
                     }
                 }
+            }
+        }
+    }
+}
+
+/// The local block of an element over one of its parents.
+#[derive(Clone, Copy)]
+struct Local<'a> {
+    values: &'a [f64],
+    /// From row to row.
+    width: usize,
+    rows: usize,
+    columns: usize,
+}
+
+/// Rows of a block, from the first column that matters on, and the width from one to the next.
+struct Rows<V> {
+    values: V,
+    width: usize,
+}
+
+/// Adds a block of `C` columns.
+#[inline(always)]
+fn add_local<const C: usize>(a: Local<'_>, out: Rows<&mut [f64]>) {
+    for i in 0..a.rows {
+        let row = &mut out.values[i * out.width..][..C];
+        let a = &a.values[i * a.width..][..C];
+        for c in 0..C {
+            row[c] += a[c];
+        }
+    }
+}
+
+fn add_any_local(a: Local<'_>, out: Rows<&mut [f64]>) {
+    for i in 0..a.rows {
+        let row = &mut out.values[i * out.width..][..a.columns];
+        let a = &a.values[i * a.width..];
+        row.iter_mut().zip(a).for_each(|(o, a)| *o += a);
+    }
+}
+
+/// Adds the product of a block with `C` columns of its parent's, of which each row stays in
+/// registers.
+#[inline(always)]
+fn add_product<const C: usize>(a: Local<'_>, from: Rows<&[f64]>, out: Rows<&mut [f64]>) {
+    for i in 0..a.rows {
+        let row = &mut out.values[i * out.width..][..C];
+        let mut sum = [0.0; C];
+        sum.copy_from_slice(row);
+        for (k, a) in a.values[i * a.width..][..a.columns].iter().enumerate() {
+            if *a != 0.0 {
+                let from = &from.values[k * from.width..][..C];
+                for c in 0..C {
+                    sum[c] += a * from[c];
+                }
+            }
+        }
+        row.copy_from_slice(&sum);
+    }
+}
+
+fn add_any_product(a: Local<'_>, from: Rows<&[f64]>, size: usize, out: Rows<&mut [f64]>) {
+    for i in 0..a.rows {
+        let row = &mut out.values[i * out.width..][..size];
+        for (k, a) in a.values[i * a.width..][..a.columns].iter().enumerate() {
+            if *a != 0.0 {
+                let from = &from.values[k * from.width..];
+                row.iter_mut().zip(from).for_each(|(o, b)| *o += a * b);
             }
         }
     }

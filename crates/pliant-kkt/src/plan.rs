@@ -5,7 +5,7 @@ mod bundle;
 pub(crate) use bundle::{Bundle, DependencyCoordinate, Run, Sizes, sum_of};
 
 use crate::KktError;
-use crate::jacobian::{ColumnSource, Jacobians};
+use crate::jacobian::{Column, ColumnSource, Jacobians};
 use pliant_model::{ComponentId, Evaluation, Groups, NodeId, NodeKind, Problem, Space, Treatment};
 use pliant_solvers::KktSystem;
 use pliant_sparse::{Pattern, PatternBuilder};
@@ -219,6 +219,10 @@ impl Plan {
     /// of `W`.
     pub(crate) fn add_to_response(&self, site: &Site, block: &[f64], values: &mut [f64]) {
         let columns = self.jacobians.columns_of(site.place);
+        if let [Column { size: 6, .. }] = columns {
+            add_triangle(&self.slots[site.first_slot..], block, values);
+            return;
+        }
         let width = self.jacobians.width_of(site.place);
         let mut slot = site.first_slot;
         for (a, one) in columns.iter().enumerate() {
@@ -228,6 +232,7 @@ impl Plan {
                     let size = if a == b { i + 1 } else { other.size };
                     let (values, row) = (&mut values[self.slots[slot] as usize..], &row[other.at..]);
                     match size {
+                        6 => add::<6>(values, row),
                         3 => add::<3>(values, row),
                         2 => add::<2>(values, row),
                         1 => add::<1>(values, row),
@@ -270,6 +275,18 @@ fn add<const SIZE: usize>(to: &mut [f64], from: &[f64]) {
     for k in 0..SIZE {
         to[k] += from[k];
     }
+}
+
+/// Adds the lower triangle of a block of six, the one of a body, whose rows begin at the slots.
+#[inline(always)]
+fn add_triangle(slots: &[u32], block: &[f64], values: &mut [f64]) {
+    let (slots, block) = (&slots[..6], &block[..36]);
+    add::<1>(&mut values[slots[0] as usize..], block);
+    add::<2>(&mut values[slots[1] as usize..], &block[6..]);
+    add::<3>(&mut values[slots[2] as usize..], &block[12..]);
+    add::<4>(&mut values[slots[3] as usize..], &block[18..]);
+    add::<5>(&mut values[slots[4] as usize..], &block[24..]);
+    add::<6>(&mut values[slots[5] as usize..], &block[30..]);
 }
 
 /// The pattern of `W`: the diagonal block of every independent element and all pairs of columns of

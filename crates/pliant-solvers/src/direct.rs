@@ -16,6 +16,7 @@ mod scale;
 mod signs;
 mod stationary;
 mod sweep;
+mod tiles;
 mod times;
 
 use crate::bounds::{BoundsReport, put_held};

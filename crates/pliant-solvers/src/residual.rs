@@ -1,7 +1,10 @@
 //! Residuals, the same for every solver, against the matrices as given.
 
+mod products;
+
 use crate::bounds::{BoundState, is_held};
 use crate::{KktSystem, Solution};
+use products::{Sums, Terms};
 
 /// How far `(x, mu)` is from solving a [`KktSystem`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -110,19 +113,21 @@ impl ResidualWorkspace {
             list.resize(size, 0.0);
         }
         let (x, mu) = (&solution.x[..n], &solution.mu[..m]);
-        let (primal, scale) = (&mut self.primal[..n], &mut self.primal_scale[..n]);
+        let mut sums = Sums {
+            values: &mut self.primal[..n],
+            sizes: &mut self.primal_scale[..n],
+        };
         let row = &mut self.row[..m];
         for i in 0..m {
-            let own = if i == d { 1.0 } else { mu[i] };
-            let mut sum = 0.0;
-            for (k, a) in system.j.row_entries(i) {
-                let term = a * own;
-                primal[k] += term;
-                scale[k] += term.abs();
-                sum += a * x[k];
-            }
-            row[i] = sum;
+            let slots = system.j.pattern().row_slots(i);
+            let terms = Terms {
+                coefficients: &system.j.values()[slots.clone()],
+                x,
+                across: if i == d { 1.0 } else { mu[i] },
+            };
+            row[i] = sums.add_row(&system.j.pattern().indices()[slots], terms).0;
         }
+        let (primal, scale) = (sums.values, sums.sizes);
         let free = |i: &usize| !system.fixed[*i];
         let largest = (0..n).filter(free).fold(0.0f64, |a, i| a.max(scale[i]));
         let terms = (0..n).filter(free).filter(|i| scale[*i] > 1e-9 * largest);
@@ -167,14 +172,14 @@ pub(crate) fn evaluate_for(
         ..
     } = scratch;
     let (n, m) = (system.n(), system.m());
-    primal.clear();
-    primal.extend_from_slice(c);
-    primal_scale.clear();
-    primal_scale.extend(c.iter().map(|c| c.abs()));
-    row.clear();
-    row.extend_from_slice(b);
-    row_scale.clear();
-    row_scale.extend(b.iter().map(|b| b.abs()));
+    for (list, rhs) in [(&mut *primal, c), (&mut *row, b)] {
+        list.clear();
+        list.extend_from_slice(rhs);
+    }
+    for (list, rhs) in [(&mut *primal_scale, c), (&mut *row_scale, b)] {
+        list.clear();
+        list.extend(rhs.iter().map(|rhs| rhs.abs()));
+    }
     velocity.clear();
     velocity.resize(n, 0.0);
     // Slices of known length: their pointers stay in registers.
@@ -183,37 +188,27 @@ pub(crate) fn evaluate_for(
     let (row, row_scale) = (&mut row[..m], &mut row_scale[..m]);
     let velocity = &mut velocity[..n];
 
-    for i in 0..n {
-        let (mut sum, mut size) = (0.0, 0.0);
-        let xi = x[i];
-        for (k, a) in system.w.row_entries(i) {
-            let term = a * x[k];
-            sum += term;
-            size += term.abs();
-            if i != k {
-                let term = a * xi;
-                primal[k] -= term;
-                primal_scale[k] += term.abs();
-            }
-        }
-        primal[i] -= sum;
-        primal_scale[i] += size;
-    }
+    let mut sums = Sums {
+        values: primal,
+        sizes: primal_scale,
+    };
+    sums.subtract_symmetric(system, x);
     for i in 0..m {
-        let (mut sum, mut size) = (0.0, 0.0);
-        let mi = mu[i];
-        for (k, a) in system.j.row_entries(i) {
-            let term = a * x[k];
-            sum += term;
-            size += term.abs();
-            let term = a * mi;
-            primal[k] += term;
-            primal_scale[k] += term.abs();
-        }
+        let slots = system.j.pattern().row_slots(i);
+        let terms = Terms {
+            coefficients: &system.j.values()[slots.clone()],
+            x,
+            across: mu[i],
+        };
+        let columns = &system.j.pattern().indices()[slots];
+        let (sum, size) = sums.add_row(columns, terms);
         row[i] += sum;
         row_scale[i] += size;
-    }
-    for i in 0..m {
+        let own = &system.r.values()[system.r.pattern().row_slots(i)];
+        // Hard rows have none.
+        if mu[i].is_finite() && own.iter().all(|a| *a == 0.0) {
+            continue;
+        }
         for (k, a) in system.r.row_entries(i) {
             row[i] += a * mu[k];
             row_scale[i] += (a * mu[k]).abs();
@@ -223,17 +218,12 @@ pub(crate) fn evaluate_for(
             }
         }
     }
+    let (primal, primal_scale) = (sums.values, sums.sizes);
     let mut out = KktResidual::default();
     // As `f64::max` where the first is a number, in fewer instructions.
     let larger = |a: f64, b: f64| if b > a { b } else { a };
     // `max` of IEEE drops NaN; a NaN residual must survive.
     let max = |a: f64, b: f64| if b.is_nan() || b > a { b } else { a };
-    for block in system.primal_blocks().windows(2) {
-        let own = block[0]..block[1];
-        let free = own.clone().filter(|i| !system.fixed[*i]);
-        let largest = free.fold(0.0, |a, i| max(a, primal_scale[i] / system.w_diagonal(i).abs()));
-        velocity[own].fill(largest);
-    }
     let roundoff = roundoff(system);
     let ratio = |r: f64, s: f64, floor: f64| {
         if r == 0.0 {
@@ -247,17 +237,26 @@ pub(crate) fn evaluate_for(
     // A quotient that is surely below the largest so far need not be known. NaN is never sure; a
     // floor only makes it smaller.
     let surely_less = |a: f64, b: f64, largest: f64| a <= SURELY * largest * b;
-    for i in 0..n {
-        if system.fixed[i] {
-            primal[i] = 0.0;
-            continue;
-        }
-        let (size, own) = (primal[i].abs(), system.w_diagonal(i).abs());
-        if !surely_less(size, own, out.primal) {
-            out.primal = max(out.primal, size / own);
-        }
-        if !surely_less(size, primal_scale[i], out.relative) {
-            out.relative = max(out.relative, ratio(size, primal_scale[i], own * velocity[i]));
+    let (ends, w) = (&system.w.pattern().offsets()[1..=n], system.w.values());
+    for block in system.primal_blocks().windows(2) {
+        let own = block[0]..block[1];
+        // The diagonal is the last entry of a row of a lower triangle.
+        let diagonal = |i: usize| w[ends[i] as usize - 1].abs();
+        let free = own.clone().filter(|i| !system.fixed[*i]);
+        let largest = free.fold(0.0, |a, i| max(a, primal_scale[i] / diagonal(i)));
+        velocity[own.clone()].fill(largest);
+        for i in own {
+            if system.fixed[i] {
+                primal[i] = 0.0;
+                continue;
+            }
+            let (size, own) = (primal[i].abs(), diagonal(i));
+            if !surely_less(size, own, out.primal) {
+                out.primal = max(out.primal, size / own);
+            }
+            if !surely_less(size, primal_scale[i], out.relative) {
+                out.relative = max(out.relative, ratio(size, primal_scale[i], own * largest));
+            }
         }
     }
     for i in (0..m).filter(|i| !is_held(states, *i)) {

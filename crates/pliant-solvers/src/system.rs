@@ -271,11 +271,16 @@ impl KktSystem {
         &self.row_blocks
     }
 
-    /// Support of the fixed variables: `W x - J^T mu - c` there, zero elsewhere. Cost `6 nnz`.
+    /// Support of the fixed variables: `W x - J^T mu - c` there, zero elsewhere. Cost `6 nnz`, or `n`
+    /// where none is fixed.
     ///
     /// # Panics
     /// If `out` or the solution is not as long as the system.
     pub fn support_into(&self, solution: &Solution, out: &mut [f64]) {
+        if !self.fixed.contains(&true) {
+            out[..self.n()].fill(0.0);
+            return;
+        }
         for (o, c) in out.iter_mut().zip(&self.c) {
             *o = -c;
         }
@@ -326,20 +331,30 @@ impl KktSystem {
     /// `(J |diag(W)|^-1 J^T)_ii` over the free variables: the scale of row `i` of the Delassus
     /// operator.
     pub fn row_scale(&self, i: usize) -> f64 {
-        let slots = self.j.pattern().row_slots(i);
-        self.j
-            .pattern()
-            .row(i)
-            .iter()
-            .zip(&self.j.values()[slots])
-            .fold(0.0, |sum, (k, a)| {
-                let k = *k as usize;
-                if self.fixed[k] {
-                    sum
-                } else {
-                    sum + a * a / self.w_diagonal(k).abs()
-                }
-            })
+        self.row_scale_terms(i).fold(0.0, |sum, term| sum + term)
+    }
+
+    /// Whether the compliance `R_ii` of a row is at least `share` of its [scale](Self::row_scale).
+    /// Cost: its entries up to where it is known that it is less, of a hard row the first one.
+    #[inline]
+    pub fn is_soft_row(&self, i: usize, share: f64) -> bool {
+        let own = self.r_diagonal(i);
+        let mut sum = 0.0;
+        for term in self.row_scale_terms(i) {
+            sum += term;
+            // Sums of what is not negative do not decrease.
+            if own < share * sum {
+                return false;
+            }
+        }
+        own >= share * sum
+    }
+
+    /// The terms of the scale of a row, none of them negative.
+    #[inline]
+    fn row_scale_terms(&self, i: usize) -> impl Iterator<Item = f64> {
+        let free = self.j.row_entries(i).filter(|(k, _)| !self.fixed[*k]);
+        free.map(|(k, a)| a * a / self.w_diagonal(k).abs())
     }
 }
 

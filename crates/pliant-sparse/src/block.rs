@@ -408,12 +408,17 @@ impl BlockFactor {
             x.chunks_exact_mut(n).for_each(|x| self.solve_single(symbolic, x));
             return;
         }
+        if x.len() == n {
+            self.solve_one(symbolic, x);
+            return;
+        }
         for together in x.chunks_mut(n * TOGETHER) {
+            let count = together.len() / n;
             for j in 0..symbolic.pattern.len() {
                 let below = symbolic.pattern.column_range(j);
                 let own = symbolic.pattern.unknowns(j);
-                for x in together.chunks_exact_mut(n) {
-                    let (before, rest) = x.split_at_mut(own.end);
+                for k in 0..count {
+                    let (before, rest) = together[k * n..(k + 1) * n].split_at_mut(own.end);
                     kernels::forward(
                         &mut before[own.start..],
                         rest,
@@ -428,8 +433,8 @@ impl BlockFactor {
                 let below = symbolic.pattern.column_range(j);
                 let own = symbolic.pattern.unknowns(j);
                 let inverses = &self.inverses[own.clone()];
-                for x in together.chunks_exact_mut(n) {
-                    let (before, rest) = x.split_at_mut(own.end);
+                for k in 0..count {
+                    let (before, rest) = together[k * n..(k + 1) * n].split_at_mut(own.end);
                     kernels::backward(
                         &mut before[own.start..],
                         inverses,
@@ -441,6 +446,34 @@ impl BlockFactor {
                     );
                 }
             }
+        }
+    }
+
+    /// See [`solve_in_place`](Self::solve_in_place), for one right-hand side: the blocks in the order
+    /// in which they are stored, without a look at where they are.
+    fn solve_one(&self, symbolic: &BlockSymbolic, x: &mut [f64]) {
+        let starts = &symbolic.starts;
+        let bounds = &symbolic.pattern.bounds()[..starts.len()];
+        let counts = symbolic.pattern.counts();
+        let (mut heights, mut places) = (&symbolic.heights[..], &symbolic.places[..]);
+        let columns = bounds.windows(2).zip(starts.windows(2)).zip(counts);
+        for ((own, values), count) in columns.clone() {
+            let (below, later) = heights.split_at(count);
+            let (at, others) = places.split_at(count);
+            (heights, places) = (later, others);
+            let (before, rest) = x.split_at_mut(own[1]);
+            let column = &self.values[values[0] as usize..values[1] as usize];
+            kernels::forward(&mut before[own[0]..], rest, own[1], column, below, at);
+        }
+        let (mut heights, mut places) = (&symbolic.heights[..], &symbolic.places[..]);
+        for ((own, values), count) in columns.rev() {
+            let (earlier, below) = heights.split_at(heights.len() - count);
+            let (others, at) = places.split_at(places.len() - count);
+            (heights, places) = (earlier, others);
+            let (before, rest) = x.split_at_mut(own[1]);
+            let column = &self.values[values[0] as usize..values[1] as usize];
+            let inverses = &self.inverses[own[0]..own[1]];
+            kernels::backward(&mut before[own[0]..], inverses, rest, own[1], column, below, at);
         }
     }
 

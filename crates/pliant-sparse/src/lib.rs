@@ -46,7 +46,7 @@ pub use graph::{BestOrder, EliminationCost, Graph, OrderMethod, OrderReport};
 pub use ldlt::{Factor, FactorReport, PivotRule, Symbolic};
 pub use lu::LuFactor;
 pub use operator::LinearOperator;
-pub use pattern::{CsrMatrix, Pattern, PatternBuilder};
+pub use pattern::{CsrMatrix, Pattern, PatternBuilder, TakeRun, for_each_run};
 pub use pliant_threads::{Threads, ThreadsError};
 pub use sets::DisjointSets;
 pub use symmetric_block::SymmetricBlockMatrix;

@@ -1,8 +1,10 @@
 //! Compressed rows: a pattern built once, values written in place.
 
 mod builder;
+mod runs;
 
 pub use builder::PatternBuilder;
+pub use runs::{TakeRun, for_each_run};
 
 use std::sync::Arc;
 
@@ -227,14 +229,11 @@ impl CsrMatrix {
     /// # Panics
     /// If `x` or `y` is shorter than the matrix.
     pub fn add_product(&self, s: f64, x: &[f64], y: &mut [f64]) {
-        let indices = self.pattern.indices();
         for i in 0..self.pattern.rows {
-            let slots = self.pattern.row_slots(i);
-            let mut sum = 0.0;
-            for (j, a) in indices[slots.clone()].iter().zip(&self.values[slots]) {
-                sum += a * x[*j as usize];
-            }
-            y[i] += s * sum;
+            let (columns, values) = self.row(i);
+            let mut sum = Along { values, x, sum: 0.0 };
+            for_each_run(columns, &mut sum);
+            y[i] += s * sum.sum;
         }
     }
 
@@ -243,13 +242,10 @@ impl CsrMatrix {
     /// # Panics
     /// If `x` or `y` is shorter than the matrix.
     pub fn add_transpose_product(&self, s: f64, x: &[f64], y: &mut [f64]) {
-        let indices = self.pattern.indices();
         for i in 0..self.pattern.rows {
-            let slots = self.pattern.row_slots(i);
-            let xi = s * x[i];
-            for (j, a) in indices[slots.clone()].iter().zip(&self.values[slots]) {
-                y[*j as usize] += a * xi;
-            }
+            let (columns, values) = self.row(i);
+            let factor = s * x[i];
+            for_each_run(columns, &mut Across { values, factor, y });
         }
     }
 
@@ -258,20 +254,79 @@ impl CsrMatrix {
     /// # Panics
     /// If `x` or `y` is shorter than the matrix.
     pub fn symmetric_add_product(&self, s: f64, x: &[f64], y: &mut [f64]) {
-        let indices = self.pattern.indices();
         for i in 0..self.pattern.rows {
-            let slots = self.pattern.row_slots(i);
-            let xi = s * x[i];
-            let mut sum = 0.0;
-            for (j, a) in indices[slots.clone()].iter().zip(&self.values[slots]) {
-                let j = *j as usize;
-                sum += a * x[j];
-                if j != i {
-                    y[j] += a * xi;
-                }
-            }
+            let (columns, values) = self.row(i);
+            let has_diagonal = columns.last().is_some_and(|last| *last as usize == i);
+            let below = columns.len() - usize::from(has_diagonal);
+            let (columns, own) = (&columns[..below], &values[below..]);
+            let values = &values[..below];
+            let mut both = Both {
+                along: Along { values, x, sum: 0.0 },
+                across: Across {
+                    values,
+                    factor: s * x[i],
+                    y,
+                },
+            };
+            for_each_run(columns, &mut both);
+            let sum = own.iter().fold(both.along.sum, |sum, a| sum + a * x[i]);
             y[i] += s * sum;
         }
+    }
+
+    /// Columns and values of a row.
+    #[inline(always)]
+    fn row(&self, i: usize) -> (&[u32], &[f64]) {
+        let slots = self.pattern.row_slots(i);
+        (&self.pattern.indices()[slots.clone()], &self.values[slots])
+    }
+}
+
+/// The product of a row with a vector.
+struct Along<'a> {
+    values: &'a [f64],
+    x: &'a [f64],
+    sum: f64,
+}
+
+impl TakeRun for Along<'_> {
+    #[inline(always)]
+    fn take<const N: usize>(&mut self, at: usize, column: usize) {
+        let (a, x) = (&self.values[at..at + N], &self.x[column..column + N]);
+        for k in 0..N {
+            self.sum += a[k] * x[k];
+        }
+    }
+}
+
+/// A row times a number, added to a vector.
+struct Across<'a> {
+    values: &'a [f64],
+    factor: f64,
+    y: &'a mut [f64],
+}
+
+impl TakeRun for Across<'_> {
+    #[inline(always)]
+    fn take<const N: usize>(&mut self, at: usize, column: usize) {
+        let (a, y) = (&self.values[at..at + N], &mut self.y[column..column + N]);
+        for k in 0..N {
+            y[k] += a[k] * self.factor;
+        }
+    }
+}
+
+/// Both.
+struct Both<'a> {
+    along: Along<'a>,
+    across: Across<'a>,
+}
+
+impl TakeRun for Both<'_> {
+    #[inline(always)]
+    fn take<const N: usize>(&mut self, at: usize, column: usize) {
+        self.along.take::<N>(at, column);
+        self.across.take::<N>(at, column);
     }
 }
 
@@ -300,6 +355,35 @@ mod tests {
         a.add_transpose_product(-1.0, &[1.0, 2.0], &mut x);
         assert_eq!(x, [-8.0, 0.0, -8.0]);
         assert_eq!((a.get(1, 2), a.get(0, 1)), (4.0, 0.0));
+    }
+
+    /// Runs of all lengths, and products with a dense matrix.
+    #[test]
+    fn products_are_those_of_the_entries() {
+        let n = 23;
+        let mut b = PatternBuilder::new(n, n);
+        for (i, first, count) in [(3, 0, 2), (7, 0, 6), (12, 2, 8), (15, 1, 13), (20, 4, 11)] {
+            b.insert_block((i, first), (1, count), false);
+        }
+        // Of the last rows some have no diagonal.
+        (0..n - 3).for_each(|i| b.insert(i, i));
+        let mut a = b.finish().unwrap().into_matrix();
+        let values = a.values_mut().iter_mut().enumerate();
+        values.for_each(|(k, v)| *v = (1.0 + k as f64).sin());
+        let x: Vec<f64> = (0..n).map(|k| (2.0 + 3.0 * k as f64).cos()).collect();
+        let products: [(fn(&CsrMatrix, f64, &[f64], &mut [f64]), fn(&CsrMatrix, usize, usize) -> f64); 3] = [
+            (CsrMatrix::add_product, |a, i, k| a.get(i, k)),
+            (CsrMatrix::add_transpose_product, |a, i, k| a.get(k, i)),
+            (CsrMatrix::symmetric_add_product, |a, i, k| a.get(i.max(k), i.min(k))),
+        ];
+        for (product, entry) in products {
+            let mut y = vec![0.5; n];
+            product(&a, -2.0, &x, &mut y);
+            for (i, y) in y.iter().enumerate() {
+                let sum: f64 = (0..n).map(|k| entry(&a, i, k) * x[k]).sum();
+                assert!((y - (0.5 - 2.0 * sum)).abs() < 1e-14, "{i}");
+            }
+        }
     }
 
     #[test]

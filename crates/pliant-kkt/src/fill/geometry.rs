@@ -3,12 +3,13 @@
 use super::Step;
 use super::response::{ElementBlocks, Target};
 use crate::jacobian::ColumnSource;
-use crate::plan::{NodeSites, Plan};
+use crate::plan::{NodeSites, Plan, Site};
 use crate::scheme::GeometricOrigin;
 use crate::{GeometricStiffness, GeometricTerms};
 use pliant_dense::eigen::map_eigenvalues;
 use pliant_dense::{Mat3, Vec3, skew, vec3};
 use pliant_model::{ElementIndex, Evaluation, NodeKind, Problem};
+use std::ops::Range;
 
 /// A rigid body with a mass of its own.
 pub(super) struct Body {
@@ -169,24 +170,33 @@ impl GeometricLoad<'_> {
             if !self.evaluate(evaluation, index) {
                 continue;
             }
+            let coordinates = |d: &pliant_model::Dependency| {
+                let (_, first, space) = ranges[d.parent];
+                let size = space.velocity_size();
+                first + d.element * size..first + (d.element + 1) * size
+            };
             for e in 0..node.count {
                 let at = ElementIndex {
                     node: index,
                     element: e,
                 };
+                let site = &self.plan.nodes[index].sites[e];
+                let list = evaluation.dependencies(index, e);
+                if let [d] = list
+                    && self.mode == GeometricStiffness::Full
+                    && self.plan.jacobians.stack_is_identity(site.place)
+                    && let Some(g) = evaluation.geometric_blocks(index)
+                    && let Ok(g) = <&[f64; 36]>::try_from(g.block(e))
+                {
+                    self.add_to_body(site, g, coordinates(d), target);
+                    continue;
+                }
                 let Some(scale) = self.scaled_element(evaluation, at, blocks) else {
                     continue;
                 };
-                let site = &self.plan.nodes[index].sites[e];
                 let on_dofs = blocks.on_dofs(&self.plan.jacobians, site.place);
                 self.plan.add_to_response(site, on_dofs, target.w.values_mut());
                 let (height, block) = (self.height(at), &blocks.sources);
-                let list = evaluation.dependencies(index, e);
-                let coordinates = |d: &pliant_model::Dependency| {
-                    let (_, first, space) = ranges[d.parent];
-                    let size = space.velocity_size();
-                    first + d.element * size..first + (d.element + 1) * size
-                };
                 let mut row = 0;
                 for d in list {
                     for i in coordinates(d) {
@@ -197,6 +207,22 @@ impl GeometricLoad<'_> {
                     }
                 }
             }
+        }
+    }
+
+    /// Adds the whole block `G` of an element that hangs on one independent body, whose coordinates
+    /// are `own`.
+    fn add_to_body(&self, site: &Site, g: &[f64; 36], own: Range<usize>, target: &mut Target<'_>) {
+        let (gain, beta) = (self.step.geometric_gain(), self.step.scheme.beta);
+        let factor = gain * beta;
+        // K_geo = -G.
+        let block = g.map(|g| -g * factor);
+        self.plan.add_to_response(site, &block, target.w.values_mut());
+        let scale = beta.recip();
+        let v = &self.step.state.velocities[own.clone()][..6];
+        let rows = target.rhs[own].iter_mut().zip(block.as_chunks::<6>().0);
+        for (rhs, row) in rows {
+            *rhs -= scale * row.iter().zip(v).map(|(b, v)| b * v).sum::<f64>();
         }
     }
 
@@ -336,7 +362,7 @@ impl GeometricLoad<'_> {
         if torque == Vec3::zeros() {
             return false;
         }
-        let Some(acceleration) = inertia.lu().solve(&torque) else {
+        let Some(acceleration) = turn(&inertia, torque) else {
             return false;
         };
         let second = Mat3::identity() * (0.5 * inertia.trace()) - inertia;
@@ -358,6 +384,17 @@ impl GeometricLoad<'_> {
         }
         share != 0.0
     }
+}
+
+/// The angular acceleration of a body under a torque, in body axes; none without inertia. Axes along
+/// its principal ones need no elimination.
+fn turn(inertia: &Mat3, torque: Vec3) -> Option<Vec3> {
+    let moments = inertia.diagonal();
+    if *inertia != Mat3::from_diagonal(&moments) {
+        return inertia.lu().solve(&torque);
+    }
+    let turns = moments.iter().all(|moment| *moment != 0.0);
+    turns.then(|| torque.component_div(&moments))
 }
 
 /// `v^T A v` for a square block `A`, which may lie at the beginning of more.

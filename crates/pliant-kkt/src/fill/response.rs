@@ -204,7 +204,9 @@ fn add_nodes(
                 for m in &entry.masses {
                     problem.masses()[*m].component.add_block(node.space, e, block);
                 }
-                block.iter_mut().for_each(|m| *m *= gain);
+                if gain != 1.0 {
+                    block.iter_mut().for_each(|m| *m *= gain);
+                }
             }
             let v = &state.velocities[first + e * size..][..size];
             let rhs = &mut target.rhs[first + e * size..][..size];

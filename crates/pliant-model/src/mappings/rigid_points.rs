@@ -43,6 +43,30 @@ pub(super) fn frame(x: &[f64]) -> (Vec3, Mat3) {
     (vec3(x, 0), rotation::matrix(q))
 }
 
+/// Frames of bodies one after the other: that of the last one is kept, for its next point.
+struct Frames<'a> {
+    parents: Parents<'a>,
+    last: Option<(Dependency, (Vec3, Mat3))>,
+}
+
+impl<'a> Frames<'a> {
+    fn of(parents: Parents<'a>) -> Self {
+        Self { parents, last: None }
+    }
+
+    /// Centre and axes of a body.
+    fn at(&mut self, body: Dependency) -> (Vec3, Mat3) {
+        match self.last {
+            Some((last, found)) if last == body => found,
+            _ => {
+                let found = frame(self.parents.position(body));
+                self.last = Some((body, found));
+                found
+            }
+        }
+    }
+}
+
 impl Mapping for RigidPoints {
     fn child(&self) -> (Space, usize) {
         (Space::Real(3), self.points.len())
@@ -63,16 +87,18 @@ impl Mapping for RigidPoints {
 
     fn apply(&self, parents: Parents<'_>, child: &mut [f64]) -> Result<(), Degenerate> {
         let (child, _) = child.as_chunks_mut::<3>();
+        let mut frames = Frames::of(parents);
         for (x, (at, r)) in child.iter_mut().zip(&self.points) {
-            let (p, rotation) = frame(parents.position(*at));
+            let (p, rotation) = frames.at(*at);
             *x = (p + rotation * Vec3::from(*r)).into();
         }
         Ok(())
     }
 
     fn jacobian(&self, parents: Parents<'_>, out: &mut Blocks) -> Result<(), Degenerate> {
+        let mut frames = Frames::of(parents);
         for (e, (at, r)) in self.points.iter().enumerate() {
-            let (_, rotation) = frame(parents.position(*at));
+            let (_, rotation) = frames.at(*at);
             let angular = -rotation * skew(Vec3::from(*r));
             let block = out.block_mut(e);
             for i in 0..3 {
@@ -87,8 +113,9 @@ impl Mapping for RigidPoints {
 
     fn add_bias(&self, parents: Parents<'_>, child: &mut [f64]) -> bool {
         let (child, _) = child.as_chunks_mut::<3>();
+        let mut frames = Frames::of(parents);
         for (x, (at, r)) in child.iter_mut().zip(&self.points) {
-            let (_, rotation) = frame(parents.position(*at));
+            let (_, rotation) = frames.at(*at);
             let w = vec3(parents.velocity(*at), 3);
             let bias = rotation * w.cross(&w.cross(&Vec3::from(*r)));
             for k in 0..3 {
@@ -103,8 +130,9 @@ impl Mapping for RigidPoints {
     }
 
     fn geometric_stiffness(&self, parents: Parents<'_>, force: &[f64], out: &mut Blocks) {
+        let mut frames = Frames::of(parents);
         for (e, (at, r)) in self.points.iter().enumerate() {
-            let (_, rotation) = frame(parents.position(*at));
+            let (_, rotation) = frames.at(*at);
             let f = rotation.transpose() * vec3(force, 3 * e);
             write_arm_stiffness(Vec3::from(*r), f, out.block_mut(e), 6, 0);
         }

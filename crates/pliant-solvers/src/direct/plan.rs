@@ -6,6 +6,7 @@ use super::kernel::{Kernel, KernelWorkspace};
 use super::pivoted::{for_each_entry, lower_triangle};
 use super::scale::{HELD, Rules, of_row};
 use super::sweep::{Sweep, SweepWorkspace};
+use super::tiles::{Places, Scales};
 use crate::bounds::{BoundState, is_held};
 use crate::order::Elimination;
 use crate::{KktSystem, Solution, SolveError, Variable};
@@ -107,7 +108,10 @@ impl Plan {
         }
         let patterns = parts.map(|part| part.0.pattern());
         match kernel.swept() {
-            Some(symbolic) => self.sweep.refill(symbolic, position, patterns, &mut work.sweep),
+            Some(symbolic) => {
+                let slots = [&self.w_slots[..], &self.j_slots, &self.r_slots];
+                self.sweep.refill(symbolic, system, position, slots, &mut work.sweep);
+            }
             None => self.sweep.clear(),
         }
         self.patterns = patterns.map(Pattern::clone);
@@ -125,24 +129,34 @@ impl Plan {
     /// unit pivot.
     pub(super) fn fill(&mut self, system: &KktSystem, rules: Rules<'_>) -> Result<(), SolveError> {
         self.scale_variables(system)?;
-        let (kernel, _, mut writer) = self.writer(system, rules);
-        let target = kernel.start();
+        let mut writer = Writer {
+            system,
+            rules,
+            slots: [&self.w_slots, &self.j_slots, &self.r_slots],
+            scale: &mut self.scale,
+            inverse_diagonal: &self.inverse_diagonal,
+        };
+        let target = self.kernel.start();
         writer.write_variables(target, 0..system.n());
         writer.write_rows(target, 0..system.m())?;
         self.empty_held(system, rules.states);
         Ok(())
     }
 
-    /// The storage to fill, the order in which to fill it, and the writer that does.
+    /// The storage to fill, the order in which to fill it, and the writer that does, of a factor by
+    /// blocks.
     pub(super) fn writer<'a>(
         &'a mut self,
         system: &'a KktSystem,
         rules: Rules<'a>,
-    ) -> (&'a mut Kernel, &'a Sweep, Writer<'a>) {
-        let writer = Writer {
-            system,
+    ) -> (&'a mut Kernel, &'a Sweep, BlockWriter<'a>) {
+        let writer = BlockWriter {
+            places: Places {
+                system,
+                block_of: &[],
+                slots: [&self.w_slots, &self.j_slots, &self.r_slots],
+            },
             rules,
-            slots: [&self.w_slots, &self.j_slots, &self.r_slots],
             scale: &mut self.scale,
             inverse_diagonal: &self.inverse_diagonal,
         };
@@ -239,7 +253,7 @@ impl Plan {
 }
 
 /// Writes the scaled entries of a system to their slots, row by row.
-pub(super) struct Writer<'a> {
+struct Writer<'a> {
     system: &'a KktSystem,
     rules: Rules<'a>,
     /// Of W, J and R.
@@ -251,7 +265,7 @@ pub(super) struct Writer<'a> {
 
 impl Writer<'_> {
     /// Some rows of `W`.
-    pub(super) fn write_variables(&mut self, target: &mut [f64], rows: Range<usize>) {
+    fn write_variables(&mut self, target: &mut [f64], rows: Range<usize>) {
         let w = &self.system.w;
         let offsets = &w.pattern().offsets()[rows.start..=rows.end];
         for (ends, scale) in offsets.windows(2).zip(&self.scale[rows]) {
@@ -267,7 +281,7 @@ impl Writer<'_> {
 
     /// Some rows of `J` and of `R`, and their scales: those of the columns are known, of a row's
     /// own block they are those before it.
-    pub(super) fn write_rows(&mut self, target: &mut [f64], rows: Range<usize>) -> Result<(), SolveError> {
+    fn write_rows(&mut self, target: &mut [f64], rows: Range<usize>) -> Result<(), SolveError> {
         let (n, j, r) = (self.system.n(), &self.system.j, &self.system.r);
         let offsets_j = &j.pattern().offsets()[rows.start..=rows.end];
         let offsets_r = &r.pattern().offsets()[rows.start..=rows.end];
@@ -293,6 +307,40 @@ impl Writer<'_> {
             scatter(target, entries, -scale, &self.scale[n..]);
         }
         Ok(())
+    }
+}
+
+/// Writes the scaled entries of a system to the storage of a factor by blocks, block by block;
+/// scales and values are those of [`Writer`].
+pub(super) struct BlockWriter<'a> {
+    pub(super) places: Places<'a>,
+    rules: Rules<'a>,
+    /// Of the variables from the start, of the rows as they are written.
+    scale: &'a mut [f64],
+    inverse_diagonal: &'a [f64],
+}
+
+impl BlockWriter<'_> {
+    /// Finds the scales of some rows: those of the columns are known.
+    #[inline(always)]
+    pub(super) fn scale_rows(&mut self, rows: Range<usize>) -> Result<(), SolveError> {
+        let system = self.places.system;
+        let (n, j) = (system.n(), &system.j);
+        for i in rows {
+            let slots = j.pattern().row_slots(i);
+            let terms = (&j.pattern().indices()[slots.clone()], &j.values()[slots]);
+            let compliance = system.r_diagonal(i);
+            self.scale[n + i] = of_row(i, terms, self.inverse_diagonal, compliance, self.rules)?;
+        }
+        Ok(())
+    }
+
+    /// The scales as far as they are known.
+    pub(super) fn scales(&self) -> Scales<'_> {
+        Scales {
+            all: self.scale,
+            variables: self.places.system.n(),
+        }
     }
 }
 

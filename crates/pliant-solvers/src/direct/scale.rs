@@ -4,6 +4,7 @@
 use super::plan::Plan;
 use crate::bounds::{BoundState, is_held};
 use crate::{KktSystem, SolveError, Variable};
+use pliant_sparse::{TakeRun, for_each_run};
 
 /// Share of the Delassus diagonal below which a compliance counts as zero for the rank decision.
 pub(super) const NEGLIGIBLE: f64 = 1e-12;
@@ -80,9 +81,13 @@ pub(super) fn of_row(
     own: f64,
     rules: Rules<'_>,
 ) -> Result<f64, SolveError> {
-    let terms = columns.iter().zip(values);
-    // Fixed variables have the inverse zero.
-    let delassus = terms.fold(0.0, |sum, (k, a)| sum + a * a * inverse_diagonal[*k as usize]);
+    let mut terms = Squares {
+        values,
+        inverse_diagonal,
+        sum: 0.0,
+    };
+    for_each_run(columns, &mut terms);
+    let delassus = terms.sum;
     if !own.is_finite() || !delassus.is_finite() {
         return Err(SolveError::NotFinite {
             variable: Variable::Row(i),
@@ -108,6 +113,25 @@ pub(super) fn of_row(
     // A row without free variables has size 0: any scale shows its zero pivot.
     let size = if size > 0.0 { size } else { 1.0 };
     Ok(below_root(threshold * size))
+}
+
+/// The sum of the squares of the entries of a row, times the reciprocals of the diagonal. Fixed
+/// variables have the reciprocal zero.
+struct Squares<'a> {
+    values: &'a [f64],
+    inverse_diagonal: &'a [f64],
+    sum: f64,
+}
+
+impl TakeRun for Squares<'_> {
+    #[inline(always)]
+    fn take<const N: usize>(&mut self, at: usize, column: usize) {
+        let a = &self.values[at..at + N];
+        let inverse = &self.inverse_diagonal[column..column + N];
+        for k in 0..N {
+            self.sum += a[k] * a[k] * inverse[k];
+        }
+    }
 }
 
 /// The power of two nearest below `1 / sqrt(a)` up to a factor of two, for positive `a`, without

@@ -4,8 +4,9 @@
 use super::kernel::Kernel;
 use super::plan::{ABSENT, Plan};
 use super::scale::Rules;
+use super::tiles::{Places, Tiles};
 use crate::{KktSystem, SolveError};
-use pliant_sparse::{BlockSymbolic, FactorReport, Pattern};
+use pliant_sparse::{BlockSymbolic, FactorReport};
 
 /// Block columns to clear and rows to fill before each block column is eliminated.
 #[derive(Debug, Default)]
@@ -18,13 +19,16 @@ pub(super) struct Sweep {
     /// `W`, `n + i` one of `J` and `R`.
     runs: Vec<(u32, u32)>,
     run_ends: Vec<u32>,
+    /// The blocks that each of these runs is written by.
+    tiles: Tiles,
 }
 
 /// Scratch of a [`Sweep`]. No result depends on what is in it.
 #[derive(Debug, Default)]
 pub(super) struct SweepWorkspace {
-    /// Block of each unknown.
+    /// Block of each position, and of each unknown; `ABSENT` for fixed variables.
     vertex: Vec<u32>,
+    block_of: Vec<u32>,
     /// When each block column is first written, and when each row is filled.
     touched: Vec<u32>,
     times: Vec<u32>,
@@ -52,22 +56,26 @@ impl Sweep {
     /// Nothing to sweep.
     pub(super) fn clear(&mut self) {
         self.runs.clear();
+        self.tiles.clear();
         for list in [&mut self.columns, &mut self.column_ends, &mut self.run_ends] {
             list.clear();
         }
     }
 
-    /// Makes it that of a factor by blocks of unknowns at the given positions, and the patterns of
-    /// `W`, `J` and `R`. Cost: a pass over the entries and the blocks of `L`, and a sort.
+    /// Makes it that of a factor by blocks of unknowns at the given positions, with a slot for every
+    /// entry of `W`, `J` and `R`. Cost: a pass over the entries and the blocks of `L`, and a sort.
     pub(super) fn refill(
         &mut self,
         symbolic: &BlockSymbolic,
+        system: &KktSystem,
         position: &[u32],
-        [w, j, r]: [&Pattern; 3],
+        slots: [&[u32]; 3],
         work: &mut SweepWorkspace,
     ) {
+        let [w, j, r] = [&system.w, &system.j, &system.r].map(|matrix| matrix.pattern());
         let SweepWorkspace {
             vertex,
+            block_of,
             touched,
             times,
             rows,
@@ -79,6 +87,8 @@ impl Sweep {
         for k in 0..blocks {
             vertex.extend(std::iter::repeat_n(k as u32, pattern.block_size(k)));
         }
+        block_of.clear();
+        block_of.extend(position.iter().map(|at| vertex.get(*at as usize).copied().unwrap_or(ABSENT)));
         // When each block column is first written by the elimination: a later entry would overwrite
         // an update.
         touched.clear();
@@ -130,6 +140,15 @@ impl Sweep {
             self.runs.extend(runs.map(|run| (run[0], run[run.len() - 1] + 1)));
             self.run_ends.push(self.runs.len() as u32);
         }
+        self.tiles.clear();
+        let places = Places {
+            system,
+            block_of,
+            slots,
+        };
+        for (first, last) in &self.runs {
+            self.tiles.push(places, *first as usize, *last as usize);
+        }
     }
 }
 
@@ -154,16 +173,18 @@ impl Plan {
             }
             cleared = end;
             let end = sweep.run_ends[k] as usize;
-            for (first, last) in &sweep.runs[filled..end] {
-                let (first, last) = (*first as usize, *last as usize);
-                if first < n {
-                    writer.write_variables(values, first..last);
-                } else {
-                    writer.write_rows(values, first - n..last - n)?;
+            for run in filled..end {
+                let (first, last) = (sweep.runs[run].0 as usize, sweep.runs[run].1 as usize);
+                if first >= n {
+                    writer.scale_rows(first - n..last - n)?;
                 }
+                sweep.tiles.write(run, writer.places, writer.scales(), values);
             }
             filled = end;
             Ok(())
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -153,6 +153,11 @@ impl BlockPattern {
         self.offsets[j]..self.offsets[j + 1]
     }
 
+    /// Number of vertices below the diagonal of each block column.
+    pub(super) fn counts(&self) -> impl DoubleEndedIterator<Item = usize> + ExactSizeIterator + Clone {
+        self.offsets.windows(2).map(|ends| ends[1] - ends[0])
+    }
+
     pub(super) fn rows(&self) -> &[u32] {
         &self.rows
     }

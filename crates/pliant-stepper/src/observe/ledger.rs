@@ -257,7 +257,10 @@ impl Account {
         for node in step.system.model.nodes() {
             let Some(first) = node.first_dof() else { continue };
             for (k, velocity) in node.velocity_range().enumerate() {
-                ledger.motion += h * step.end.supports[first + k] * mean(velocity);
+                let support = step.end.supports[first + k];
+                if support != 0.0 {
+                    ledger.motion += h * support * mean(velocity);
+                }
             }
         }
         for group in step.system.model.row_groups() {

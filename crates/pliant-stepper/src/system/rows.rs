@@ -20,7 +20,7 @@ impl System {
     pub(crate) fn find_soft_rows(&mut self) {
         let system = self.assembler.system();
         for (i, soft) in self.rows.soft.iter_mut().enumerate() {
-            *soft = !self.rows.undetermined[i] && system.r_diagonal(i) >= SOFT * system.row_scale(i);
+            *soft = !self.rows.undetermined[i] && system.is_soft_row(i, SOFT);
         }
     }
 

@@ -63,12 +63,16 @@ pub struct Summary {
     pub residual: Residuals,
     /// Violations of hard constraints.
     pub violation: Residuals,
-    /// The linear solver of the last step; "none" before the first.
+    /// The linear solver of the last step, or of the last tangent at rest; "none" before the first.
     #[serde(skip_deserializing)]
     pub solver: &'static str,
     /// Processes over which linear systems were spread; in files, where it is more than one.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub processes: usize,
+    /// What each of these processes solved alone, all of them the same; in files, where there is
+    /// such a thing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub solved_alone: Vec<String>,
     /// Iterations of an iterative linear solver.
     pub iterations: usize,
     /// Steps of iterative refinement, all together.
@@ -401,6 +405,7 @@ impl Summary {
             violation: Residuals::default(),
             solver: "none",
             processes: 1,
+            solved_alone: Vec::new(),
             iterations: 0,
             refinements: 0,
             redundant_rows: 0,
@@ -441,6 +446,13 @@ impl Summary {
     pub(super) fn add_rest_contacts(&mut self, report: &pliant::contact::ContactsReport) {
         if let Some(contacts) = &mut self.contacts {
             contacts.add(report);
+        }
+    }
+
+    /// Takes the linear solver of a search for rest, if it had one.
+    pub(super) fn name_solver_of_rest(&mut self, solver: &'static str) {
+        if !solver.is_empty() {
+            self.solver = solver;
         }
     }
 

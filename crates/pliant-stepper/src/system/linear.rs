@@ -33,6 +33,8 @@ pub(crate) struct StepSolver {
     iterative: IterativeSolver,
     /// The solver from outside, once one was asked for, with its provider.
     provided: Option<(Provider, Box<dyn ProvidedSolver>)>,
+    /// Whether a solver from outside is wanted and the last system was prepared without it.
+    is_bounded: bool,
     /// The motions as a rigid body of the system at hand.
     motions: NearNullSpace,
 }
@@ -96,11 +98,14 @@ impl StepSolver {
     fn chosen(&self, system: &KktSystem) -> Chosen {
         let by_sweeps = self.bounded == BoundedRows::GaussSeidel && is_bounded(system);
         match self.wanted {
-            LinearSolver::Auto | LinearSolver::Direct if by_sweeps => Chosen::Sweeps,
+            LinearSolver::Auto | LinearSolver::Direct | LinearSolver::Provided(_) if by_sweeps => {
+                Chosen::Sweeps
+            }
             LinearSolver::Auto if self.automatic.choice() != Choice::Factor => Chosen::Iterative,
             LinearSolver::Auto | LinearSolver::Direct => Chosen::Direct,
             LinearSolver::DenseCholesky => Chosen::Dense,
             LinearSolver::Krylov { .. } => Chosen::Iterative,
+            LinearSolver::Provided(_) if is_bounded(system) => Chosen::Direct,
             LinearSolver::Provided(provider) => Chosen::Provided(provider),
         }
     }
@@ -124,9 +129,14 @@ impl StepSolver {
         solver.as_mut()
     }
 
-    /// The name of the solver of a system, for reports.
-    pub(crate) fn name(&mut self, system: &KktSystem) -> &'static str {
-        let chosen = self.chosen(system);
+    /// The name of the solver of a system, for reports. With contacts a solver from outside is not
+    /// asked, and islands are condensed by factors.
+    pub(crate) fn name(&mut self, system: &KktSystem, in_contact: bool) -> &'static str {
+        let chosen = match self.chosen(system) {
+            // Rows have lost their bounds by now, in corrections behind the step.
+            Chosen::Provided(_) if in_contact || self.is_bounded => Chosen::Direct,
+            chosen => chosen,
+        };
         match self.automatic.name() {
             Some(name) if self.wanted == LinearSolver::Auto && chosen == Chosen::Iterative => name,
             _ => self.solver(chosen).name(),
@@ -150,7 +160,9 @@ impl StepSolver {
                 Err(_) => self.automatic.give_up(0),
             }
         }
-        match self.chosen(system) {
+        let chosen = self.chosen(system);
+        self.is_bounded = matches!(self.wanted, LinearSolver::Provided(_)) && chosen == Chosen::Direct;
+        match chosen {
             Chosen::Iterative => self.prepare_iterations(system, at),
             Chosen::Provided(provider) => {
                 self.motions.set_rigid_nodes(at.rigid_nodes())?;
@@ -314,7 +326,10 @@ impl StepSolver {
     /// Work done by the factors so far.
     pub(crate) fn counters(&self) -> SolverCounters {
         match (self.wanted, self.bounded) {
-            (LinearSolver::Auto | LinearSolver::Direct, BoundedRows::GaussSeidel) => self.sweeps.counters(),
+            (
+                LinearSolver::Auto | LinearSolver::Direct | LinearSolver::Provided(_),
+                BoundedRows::GaussSeidel,
+            ) => self.sweeps.counters(),
             _ => self.direct.counters(),
         }
     }

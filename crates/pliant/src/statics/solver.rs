@@ -153,6 +153,15 @@ impl RestSolver {
         Ok(())
     }
 
+    /// The name of the solver of the tangent at hand, for reports.
+    pub(crate) fn name(&self) -> &'static str {
+        match (self.active, &self.provided) {
+            (Active::Provided, Some((_, solver))) => solver.name(),
+            (Active::Iterations, _) => self.iterative.name(),
+            _ => "sparse L D L^T",
+        }
+    }
+
     /// The kind of the tangent, if it is counted by now.
     pub(crate) fn kind(&self) -> Option<Kind> {
         self.kind

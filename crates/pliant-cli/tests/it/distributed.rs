@@ -156,14 +156,20 @@ mod over_mpi {
             ("heavy_cable", 0.1),
             ("beam", 0.1),
             ("four_bar", 0.2),
+            ("bricard", 0.2),
         ] {
             let text = fs::read_to_string(scene(&format!("{name}.ron"))).unwrap();
             let from = text.find("duration: ").unwrap();
             let to = from + text[from..].find([',', ')']).unwrap();
             let found = compare(&format!("{}duration: {duration}{}", &text[..from], &text[to..]));
-            if name == "four_bar" {
-                assert_eq!(found["redundant_rows"], 3);
-            }
+            let redundant = match name {
+                "four_bar" => 3,
+                "bricard" => 1,
+                _ => 0,
+            };
+            assert_eq!(found["redundant_rows"], redundant);
+            let alone = &found["solved_alone"][0];
+            assert_eq!(*alone == "systems with redundant rows", redundant > 0, "{alone}");
         }
     }
 

@@ -134,6 +134,7 @@ impl Runner {
                     });
                     let sample = sample(&self.simulation, report.residual, report.violation);
                     self.summary.redundant_rows = report.redundant_rows;
+                    self.summary.tell_redundant_rows();
                     self.summary.name_solver_of_rest(report.solver);
                     self.show(sample);
                     self.spread(2);

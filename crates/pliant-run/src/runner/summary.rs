@@ -449,6 +449,14 @@ impl Summary {
         }
     }
 
+    /// Says that the processes of a run solved systems with redundant rows alone, if they did.
+    pub(super) fn tell_redundant_rows(&mut self) {
+        const WHAT: &str = "systems with redundant rows";
+        if self.processes > 1 && self.redundant_rows > 0 && !self.solved_alone.iter().any(|w| w == WHAT) {
+            self.solved_alone.push(WHAT.to_owned());
+        }
+    }
+
     /// Takes the linear solver of a search for rest, if it had one.
     pub(super) fn name_solver_of_rest(&mut self, solver: &'static str) {
         if !solver.is_empty() {
@@ -480,6 +488,7 @@ impl Summary {
         self.iterations += report.solve.iterations;
         self.refinements += report.solve.refinements;
         self.redundant_rows = self.redundant_rows.max(report.solve.redundant_rows);
+        self.tell_redundant_rows();
         // Each part of a step in halves has one pass of its own.
         let parts = 1 + report.solve.newton.step_halvings;
         self.extra_geometry_passes += report.solve.geometry_passes.saturating_sub(parts);

@@ -33,8 +33,10 @@ pub(crate) struct StepSolver {
     iterative: IterativeSolver,
     /// The solver from outside, once one was asked for, with its provider.
     provided: Option<(Provider, Box<dyn ProvidedSolver>)>,
-    /// Whether a solver from outside is wanted and the last system was prepared without it.
-    is_bounded: bool,
+    /// Whether a solver from outside is wanted and the last system was prepared by a factor: for
+    /// rows of bounded force (which corrections behind a step take without their bounds), or since it
+    /// was handed back.
+    is_own: bool,
     /// The motions as a rigid body of the system at hand.
     motions: NearNullSpace,
 }
@@ -105,7 +107,7 @@ impl StepSolver {
             LinearSolver::Auto | LinearSolver::Direct => Chosen::Direct,
             LinearSolver::DenseCholesky => Chosen::Dense,
             LinearSolver::Krylov { .. } => Chosen::Iterative,
-            LinearSolver::Provided(_) if is_bounded(system) => Chosen::Direct,
+            LinearSolver::Provided(_) if self.is_own || is_bounded(system) => Chosen::Direct,
             LinearSolver::Provided(provider) => Chosen::Provided(provider),
         }
     }
@@ -133,8 +135,7 @@ impl StepSolver {
     /// asked, and islands are condensed by factors.
     pub(crate) fn name(&mut self, system: &KktSystem, in_contact: bool) -> &'static str {
         let chosen = match self.chosen(system) {
-            // Rows have lost their bounds by now, in corrections behind the step.
-            Chosen::Provided(_) if in_contact || self.is_bounded => Chosen::Direct,
+            Chosen::Provided(_) if in_contact => Chosen::Direct,
             chosen => chosen,
         };
         match self.automatic.name() {
@@ -160,8 +161,9 @@ impl StepSolver {
                 Err(_) => self.automatic.give_up(0),
             }
         }
+        self.is_own = false;
         let chosen = self.chosen(system);
-        self.is_bounded = matches!(self.wanted, LinearSolver::Provided(_)) && chosen == Chosen::Direct;
+        self.is_own = matches!(self.wanted, LinearSolver::Provided(_)) && chosen == Chosen::Direct;
         match chosen {
             Chosen::Iterative => self.prepare_iterations(system, at),
             Chosen::Provided(provider) => {
@@ -173,8 +175,12 @@ impl StepSolver {
                 solver.set_purpose(Purpose::Minimum);
                 solver.set_near_null_space(&motions);
                 let prepared = solver.prepare(system);
+                self.is_own = prepared.is_ok() && solver.hands_back();
                 self.motions = motions;
-                prepared
+                match self.is_own {
+                    true => self.direct.prepare(system),
+                    false => prepared,
+                }
             }
             chosen => self.solver(chosen).prepare(system),
         }

@@ -141,6 +141,9 @@ impl RestSolver {
         });
         solver.set_near_null_space(&self.motions);
         solver.prepare(system)?;
+        if solver.hands_back() {
+            return self.factor(system);
+        }
         self.kind = solver.kind(system);
         self.tangent.clone_from(system);
         self.active = Active::Provided;

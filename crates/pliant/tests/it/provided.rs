@@ -21,6 +21,7 @@ struct Own {
     rest: StationarySolver,
     kind: Option<Kind>,
     motions: usize,
+    is_redundant: bool,
 }
 
 impl KktSolver for Own {
@@ -31,6 +32,7 @@ impl KktSolver for Own {
     fn prepare(&mut self, system: &KktSystem) -> Result<(), SolveError> {
         system.check_bilateral()?;
         assert_eq!(self.motions, system.n());
+        self.is_redundant = StationarySolver::default().prepare(system)?.redundant > 0;
         if self.purpose == Purpose::Minimum {
             return self.minimum.prepare(system);
         }
@@ -72,6 +74,10 @@ impl ProvidedSolver for Own {
 
     fn set_purpose(&mut self, purpose: Purpose) {
         self.purpose = purpose;
+    }
+
+    fn hands_back(&self) -> bool {
+        self.is_redundant
     }
 
     fn kind(&self, _: &KktSystem) -> Option<Kind> {
@@ -172,6 +178,35 @@ fn bounded_rows_are_solved_by_the_library_in_steps_and_by_it_at_rest() {
     assert!(ASKED.get()[1] > 0);
     let both = own.state().positions.iter().zip(&mine.state().positions);
     assert!(both.fold(0.0f64, |worst, (a, b)| worst.max((a - b).abs())) < 1e-10);
+}
+
+#[test]
+fn systems_with_redundant_rows_that_it_hands_back_are_solved_by_the_library() {
+    // The upper rod twice.
+    let twice = |linear: LinearSolver| {
+        let mut m = pendulum();
+        let bobs = m.node_named("bobs").unwrap();
+        let rod = Distance::to_points(&[(0, [0.0; 3])]).with_rest_lengths(&[1.0]);
+        let rod = m.add_mapped("again", &[bobs], rod).unwrap();
+        m.add_constraint("twice", rod, Level::Position).unwrap();
+        let options = Options {
+            linear,
+            ..Options::default()
+        };
+        Simulation::with_options(m, options).unwrap()
+    };
+    let [mut own, mut mine] = [LinearSolver::Direct, LinearSolver::Provided(MINE)].map(twice);
+    for _ in 0..10 {
+        let expected = own.step(0.01).unwrap();
+        let report = mine.step(0.01).unwrap();
+        assert_eq!(report.solve.solver, expected.solve.solver);
+        assert_eq!(report.solve.redundant_rows, 1);
+    }
+    assert_eq!(own.state().positions, mine.state().positions);
+    own.find_equilibrium(&Equilibrium::default()).unwrap();
+    let report = mine.find_equilibrium(&Equilibrium::default()).unwrap();
+    assert_eq!((report.solver, report.redundant_rows), ("sparse L D L^T", 1));
+    assert_eq!(own.state().positions, mine.state().positions);
 }
 
 #[test]

@@ -19,6 +19,13 @@ pub trait ProvidedSolver: KktSolver + Sync {
     /// Says what the coming systems are solved for.
     fn set_purpose(&mut self, purpose: Purpose);
 
+    /// Whether the library's own factor is to solve the system that was prepared: because rows
+    /// depend on each other, or nearly so, and their multipliers and what is truncated are to be
+    /// those that it takes.
+    fn hands_back(&self) -> bool {
+        false
+    }
+
     /// The kind of the system that was prepared, if the method counts eigenvalues.
     fn kind(&self, system: &KktSystem) -> Option<Kind>;
 }

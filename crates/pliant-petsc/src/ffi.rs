@@ -81,6 +81,7 @@ unsafe extern "C" {
     fn MatSetValuesCOO(mat: Handle, values: *const f64, mode: c_int) -> Code;
     fn MatCreateVecs(mat: Handle, right: *mut Handle, left: *mut Handle) -> Code;
     fn MatGetDiagonal(mat: Handle, out: Handle) -> Code;
+    fn MatDiagonalScale(mat: Handle, rows: Handle, columns: Handle) -> Code;
     fn MatMult(mat: Handle, x: Handle, y: Handle) -> Code;
     fn MatSetNearNullSpace(mat: Handle, space: Handle) -> Code;
     fn MatNullSpaceCreate(
@@ -92,6 +93,7 @@ unsafe extern "C" {
     ) -> Code;
     fn MatNullSpaceDestroy(space: *mut Handle) -> Code;
     fn MatMumpsSetIcntl(mat: Handle, index: Int, value: Int) -> Code;
+    fn MatMumpsSetCntl(mat: Handle, index: Int, value: f64) -> Code;
     fn MatMumpsGetInfog(mat: Handle, index: Int, value: *mut Int) -> Code;
 
     fn VecDestroy(vec: *mut Handle) -> Code;
@@ -467,6 +469,16 @@ impl Matrix {
         })?;
         // SAFETY: a matrix that is alive. (New values take the mark away.)
         check("MatSetOption", unsafe { MatSetOption(handle, MAT_SYMMETRIC, 1) })
+    }
+
+    /// Multiplies rows and columns by the numbers of a vector. Collective.
+    pub(crate) fn scale(&mut self, by: &Vector) -> Result<(), Error> {
+        let (handle, by) = (self.owner.get()?, by.0.get()?);
+        // SAFETY: handles that are alive; PETSc compares the sizes and writes to the matrix alone.
+        unsafe {
+            check("MatDiagonalScale", MatDiagonalScale(handle, by, by))?;
+            check("MatSetOption", MatSetOption(handle, MAT_SYMMETRIC, 1))
+        }
     }
 
     /// A vector of zeros, spread as the rows are. Collective.

@@ -34,6 +34,12 @@ const MOST_PASSES: usize = 12;
 const MOST_ITERATIONS: usize = 2000;
 /// A pass that leaves more than this share of the residual is the last.
 const PAYS: f64 = 0.5;
+/// Largest pivot of a hard row, as a share of what it would be alone, that counts as zero. Our own
+/// factor begins to doubt rows at 1e-10; what lies between is its to decide.
+const ZERO_PIVOT: f64 = 1e-9;
+/// The same of variables and compliant rows, whose pivots may be small for good reasons. Further
+/// apart, rows would be too small beside variables for pivots, and wait for the end.
+const ZERO_VARIABLE: f64 = 1e-11;
 
 /// Solves a [`KktSystem`] of bilateral rows over the processes of a [`Session`](crate::Session);
 /// see the head of the crate. All processes must call the same methods with the same systems; that
@@ -42,9 +48,12 @@ const PAYS: f64 = 0.5;
 /// **Residual.** Every answer is brought to all processes and measured by [`KktSystem::residual`]
 /// there; passes of refinement go on until that is within the tolerance or no longer halved.
 ///
-/// **Redundant rows** have zero pivots, which MUMPS leaves out: their multipliers are one choice
-/// among many, not that of minimum norm, and motions are the same. Rows that contradict each other
-/// leave a residual, and do not converge.
+/// **Redundant rows.** Before MUMPS the matrix is scaled by powers of two so that one size of
+/// pivots means a row that depends on others, to 1e-9, and a variable without resistance, to 1e-11.
+/// Systems with such pivots are [handed back](ProvidedSolver::hands_back): near the configuration in
+/// which rows depend on each other they must be truncated as one likes it, or they pin a motion that
+/// is free. Solved all the same, multipliers of redundant rows are one choice among many, not that
+/// of minimum norm; rows that contradict each other leave a residual, and do not converge.
 ///
 /// **Cost** per solve and process: that of the method over the number of processes, one product
 /// with the whole matrix for the residual, and `8 (n + m)` bytes received.
@@ -63,6 +72,8 @@ pub struct PetscSolver {
     correction: Solution,
     /// The answer before the last pass.
     before: Solution,
+    /// The scales of all unknowns.
+    scales: Vec<f64>,
 }
 
 /// All that is made for one shape of systems. Objects of PETSc are destroyed in this order.
@@ -72,10 +83,33 @@ struct Plan {
     gather: Gather,
     right: Vector,
     answer: Vector,
+    /// The scales of the unknowns of this process, if the solver is a factor.
+    scales: Option<Vector>,
     spread: SpreadSystem,
     /// Pivots, if the solver is a factor.
     pivots: Option<Pivots>,
     library: Arc<Library>,
+}
+
+/// A vector of a solve.
+#[derive(Clone, Copy, Debug)]
+enum Rescaled {
+    Right,
+    Answer,
+}
+
+impl Plan {
+    /// Multiplies a vector by the scales of the matrix, if it has any.
+    fn rescale(&mut self, which: Rescaled) -> Result<(), Error> {
+        let vector = match which {
+            Rescaled::Right => &mut self.right,
+            Rescaled::Answer => &mut self.answer,
+        };
+        let Some(scales) = &mut self.scales else {
+            return Ok(());
+        };
+        scales.with(|s| vector.with(|v| v.iter_mut().zip(&*s).for_each(|(v, s)| *v *= s)))?
+    }
 }
 
 impl Default for PetscSolver {
@@ -91,6 +125,7 @@ impl Default for PetscSolver {
             residual: ResidualWorkspace::default(),
             correction: Solution::default(),
             before: Solution::default(),
+            scales: Vec::new(),
         }
     }
 }
@@ -116,8 +151,8 @@ impl PetscSolver {
     fn make_plan(&self, system: &KktSystem) -> Result<Plan, Error> {
         let library = Library::present().ok_or(Error::OtherThread)?;
         let mut spread = SpreadSystem::new(&library, system)?;
-        let matrix = &mut spread.matrix;
-        let solver = match self.iterates(system) {
+        let iterates = self.iterates(system);
+        let solver = match iterates {
             true => {
                 if self.motions_fit {
                     let vectors = spread_motions(&self.motions, system, &spread)?;
@@ -125,14 +160,20 @@ impl PetscSolver {
                 }
                 Solver::multigrid(&spread.matrix)?
             }
-            false => Solver::factor(matrix)?,
+            false => {
+                let mut factor = Solver::factor(&spread.matrix)?;
+                factor.set_zero_pivot(ZERO_PIVOT)?;
+                factor
+            }
         };
+        let scales = (!iterates).then(|| spread.matrix.vector()).transpose()?;
         let (right, answer) = (spread.matrix.vector()?, spread.matrix.vector()?);
         Ok(Plan {
             solver,
             gather: Gather::new(&answer)?,
             right,
             answer,
+            scales,
             spread,
             pivots: None,
             library,
@@ -149,6 +190,12 @@ impl PetscSolver {
         };
         require_same(&plan.library, "matrices", matrix_values(system))?;
         plan.spread.fill(system)?;
+        if let Some(scales) = &mut plan.scales {
+            find_scales(system, &mut self.scales);
+            let own = plan.spread.own();
+            scales.with(|s| s.copy_from_slice(&self.scales[own]))?;
+            plan.spread.matrix.scale(scales)?;
+        }
         plan.solver.prepare(&plan.spread.matrix)?;
         plan.pivots = match iterates {
             true => None,
@@ -172,9 +219,11 @@ impl PetscSolver {
                 *r = if i < n { primal[i] } else { row[i - n] };
             }
         })?;
+        plan.rescale(Rescaled::Right)?;
         let (iterations, ended) = plan
             .solver
             .solve(PASS, MOST_ITERATIONS, &plan.right, &mut plan.answer)?;
+        plan.rescale(Rescaled::Answer)?;
         let Solution { x, mu } = &mut self.correction;
         plan.gather.with(&plan.answer, |all| {
             x.clear();
@@ -297,6 +346,7 @@ impl KktSolver for PetscSolver {
         }
         if let (Purpose::Minimum, Some(kind)) = (self.purpose, self.kind(system))
             && kind.unheld() > 0
+            && !self.hands_back()
         {
             let least = (0..system.n())
                 .filter(|i| !system.fixed[*i])
@@ -344,6 +394,12 @@ impl ProvidedSolver for PetscSolver {
         self.purpose = purpose;
     }
 
+    /// Whether the factor has a zero pivot.
+    fn hands_back(&self) -> bool {
+        let pivots = self.plan.as_ref().and_then(|plan| plan.pivots);
+        pivots.is_some_and(|pivots| pivots.zero > 0)
+    }
+
     /// By the signs of the pivots: of `n + m` ones, `m` less the redundant rows are negative at a
     /// minimum. Where there are zero pivots and negative ones beyond that, which of the zero ones
     /// belong to rows is not known; they are counted as rows, and directions without resistance as
@@ -362,6 +418,37 @@ impl ProvidedSolver for PetscSolver {
                 redundant: zero,
             },
         })
+    }
+}
+
+/// Powers of two that make the diagonal of `W` about `ZERO_PIVOT/ZERO_VARIABLE`, that of
+/// `J diag(W)^-1 J^T` of hard rows about 1, and of compliant ones, with `R`, as large as of `W`.
+fn find_scales(system: &KktSystem, out: &mut Vec<f64>) {
+    const LARGER: f64 = ZERO_PIVOT / ZERO_VARIABLE;
+    let nearest = |size: f64| match size > 0.0 && size.is_finite() {
+        true => (-0.5 * size.log2()).round().exp2(),
+        false => 1.0,
+    };
+    let w = |i: usize| system.w_diagonal(i).abs();
+    out.clear();
+    out.extend((0..system.n()).map(|i| nearest(w(i) / LARGER)));
+    for row in 0..system.m() {
+        let terms = system
+            .j
+            .row_entries(row)
+            .filter(|(i, _)| !system.fixed[*i] && w(*i) > 0.0);
+        let alone: f64 = terms.map(|(i, a)| a * a / w(i)).sum();
+        let slots = system.r.pattern().row_slots(row);
+        let columns = system.r.pattern().row(row).iter().map(|k| *k as usize);
+        let compliance: f64 = slots
+            .zip(columns)
+            .filter(|(_, k)| *k == row)
+            .map(|(slot, _)| system.r.values()[slot].abs())
+            .sum();
+        out.push(match compliance > 0.0 {
+            true => nearest((alone + compliance) / LARGER),
+            false => nearest(alone),
+        });
     }
 }
 

@@ -96,7 +96,9 @@ pub enum LinearSolver {
     /// Dense Cholesky factors of `W` and of the Schur complement: for systems of some hundred
     /// unknowns, and to compare with.
     DenseCholesky,
-    /// A solver that the program brings along: for bilateral rows. Scene files cannot name it.
+    /// A solver that the program brings along: for bilateral rows. Systems with contacts and with
+    /// rows of bounded force are solved as by [`Direct`](Self::Direct), which the report names.
+    /// Scene files cannot name it.
     #[cfg_attr(feature = "serde", serde(skip))]
     Provided(Provider),
 }
@@ -123,7 +125,7 @@ impl LinearSolver {
 
     /// Whether it solves with contacts and rows of bounded force.
     pub(crate) fn takes_everything(self) -> bool {
-        matches!(self, Self::Auto | Self::Direct)
+        matches!(self, Self::Auto | Self::Direct | Self::Provided(_))
     }
 }
 

@@ -232,6 +232,8 @@ impl StepReport {
 /// Result of a search for an equilibrium.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct EquilibriumReport {
+    /// The linear solver of the last tangent; empty after dynamic relaxation, which has none.
+    pub solver: &'static str,
     /// Iterations of Newton's method, steps of the flow and of relaxation.
     pub iterations: usize,
     /// How many of them were steps of the pseudo-static flow.

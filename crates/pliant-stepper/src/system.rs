@@ -255,7 +255,8 @@ impl System {
 
     /// The name of the linear solver of the step.
     pub fn solver_name(&mut self) -> &'static str {
-        self.solver.name(self.assembler.system())
+        let in_contact = self.in_contact();
+        self.solver.name(self.assembler.system(), in_contact)
     }
 
     /// Writes the memory of all solvers into buffers that are there.

@@ -1,6 +1,6 @@
 //! A run in a few lines: what went wrong, how long it took, where the energy went, how right it is.
 
-use super::details::{ENERGIES, event_rows, statics_rows};
+use super::details::{ENERGIES, event_rows, process_rows, statics_rows};
 use crate::table::{Table, number, short};
 use pliant_run::{ContactSummary, Summary};
 use std::path::PathBuf;
@@ -34,6 +34,7 @@ pub(super) fn report(summary: &Summary, files: Option<&(PathBuf, Vec<PathBuf>)>)
             table.row("energy", energy(summary));
         }
     }
+    process_rows(&mut table, summary);
     if let Some(text) = accuracy(summary) {
         table.row("accuracy", text);
     }

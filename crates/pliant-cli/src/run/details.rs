@@ -43,6 +43,10 @@ pub(super) const LEGEND: &[(&str, &str)] = &[
         "the linear solver; refinements: second looks at a solution; redundant rows: constraints that others imply; entries: the size of the factor",
     ),
     (
+        "processes",
+        "those that share the linear systems, their solver, and what each solves alone",
+    ),
+    (
         "geometry",
         "solves beyond one per step for the change of directions under force; clamped: steps in which that was indefinite",
     ),
@@ -150,6 +154,20 @@ pub(super) fn event_rows(table: &mut Table, summary: &Summary) {
     }
 }
 
+/// The processes of a run over several, the solver that they share, and what each solves alone.
+pub(super) fn process_rows(table: &mut Table, summary: &Summary) {
+    if summary.processes == 1 && summary.solved_alone.is_empty() {
+        return;
+    }
+    table.row(
+        "processes",
+        format!("{}; last solved by {}", summary.processes, summary.solver),
+    );
+    for what in &summary.solved_alone {
+        table.row("", format!("{what}: solved by each process alone"));
+    }
+}
+
 fn step_rows(table: &mut Table, summary: &Summary) {
     let seconds = summary.seconds;
     let rate = summary.steps as f64 / seconds.total.max(1e-9);
@@ -219,6 +237,7 @@ pub(super) fn report(summary: &Summary, files: Option<&(PathBuf, Vec<PathBuf>)>)
         "system",
         format!("{} dofs, {} rows", summary.sizes.dofs, summary.sizes.rows),
     );
+    process_rows(&mut table, summary);
     match &summary.statics {
         Some(statics) => statics_rows(&mut table, statics, seconds.total),
         None => step_rows(&mut table, summary),

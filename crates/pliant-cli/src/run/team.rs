@@ -68,7 +68,6 @@ mod spread {
     use super::{BuiltScene, Run, Runner, SceneError, refusal};
     use pliant::{Integrator, LinearSolver, StaticMethod};
     use pliant_petsc::{Error, PROVIDER, Session};
-    use pliant_scene::StaticsPlan;
 
     /// The processes of a run.
     #[derive(Debug)]
@@ -96,8 +95,6 @@ mod spread {
             }
             let help = "a run without `--distributed` takes it";
             let refused = match (&scene.statics, &scene.options.integrator) {
-                _ if scene.world.is_some() => Some("contacts"),
-                (Some(StaticsPlan::Path(_)), _) => Some("a path of equilibria"),
                 (Some(plan), _) if plan.method() == StaticMethod::DynamicRelaxation => {
                     Some("dynamic relaxation, which solves no linear systems")
                 }

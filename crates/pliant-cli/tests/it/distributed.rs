@@ -37,13 +37,13 @@ mod over_mpi {
             .env("OMPI_MCA_mpi_yield_when_idle", "1")
             .args(["--oversubscribe", "-n", &processes.to_string()])
             .arg(env!("CARGO_BIN_EXE_pliant"))
-            .args(["run", "--distributed", "--quiet", "--threads", "1"])
+            .args(["run", "--distributed", "--threads", "1"])
             .args(arguments);
         command
     }
 
     fn output(dir: &Path, processes: usize, arguments: &[&str]) -> Output {
-        mpirun(dir, processes, arguments).output().unwrap()
+        mpirun(dir, processes, arguments).arg("--quiet").output().unwrap()
     }
 
     fn result(dir: &Path, out: &str) -> Value {
@@ -135,7 +135,8 @@ mod over_mpi {
         // Timoshenko: w = q L^4 / 8 E I + q L^2 / 2 k G A with q = rho g A, k = 5/6, G = E/2.
         let (q, e, i, area) = (1000.0 * 9.81 * 0.01, 1e9, 1e-4 / 12.0, 0.01);
         let sag = q / (8.0 * e * i) + q / (2.0 * 5.0 / 6.0 * 0.5 * e * area);
-        let found = -lowest;
+        let (found, solver) = (-lowest, &found["solver"]);
+        assert_eq!(solver, "L D L^T of MUMPS over MPI");
         // The clamp holds all of the section, which theory does not: less than 1 % here.
         assert!((found / sag - 1.0).abs() < 0.01, "{found:e} {sag:e}");
     }
@@ -155,14 +156,20 @@ mod over_mpi {
             ("heavy_cable", 0.1),
             ("beam", 0.1),
             ("four_bar", 0.2),
+            ("bricard", 0.2),
         ] {
             let text = fs::read_to_string(scene(&format!("{name}.ron"))).unwrap();
             let from = text.find("duration: ").unwrap();
             let to = from + text[from..].find([',', ')']).unwrap();
             let found = compare(&format!("{}duration: {duration}{}", &text[..from], &text[to..]));
-            if name == "four_bar" {
-                assert_eq!(found["redundant_rows"], 3);
-            }
+            let redundant = match name {
+                "four_bar" => 3,
+                "bricard" => 1,
+                _ => 0,
+            };
+            assert_eq!(found["redundant_rows"], redundant);
+            let alone = &found["solved_alone"][0];
+            assert_eq!(*alone == "systems with redundant rows", redundant > 0, "{alone}");
         }
     }
 
@@ -191,6 +198,7 @@ mod over_mpi {
         // A run that is killed as a whole after its first checkpoints.
         let every = ["--out", "spread", "--checkpoint-every", "2steps"];
         let mut child = mpirun(dir.path(), 2, &[&[&file[..]], &every[..]].concat())
+            .arg("--quiet")
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
             .spawn()
@@ -237,22 +245,67 @@ mod over_mpi {
     #[test]
     fn what_is_not_spread_is_refused() {
         let dir = tempfile::tempdir().unwrap();
-        for (name, what) in [
-            ("stack.ron", "`--distributed` does not take contacts"),
-            ("cook.ron", "`--distributed` does not take a path of equilibria"),
+        let body =
+            "nodes: [Bodies(name: \"a\", bodies: [(position: (0, 0, 0), shape: Box(1, 1, 1), mass: 1)])]";
+        for (run, what) in [
+            (
+                "duration: 0.1, statics: (method: DynamicRelaxation)",
+                "`--distributed` does not take dynamic relaxation",
+            ),
+            (
+                "duration: 0.1, integrator: RungeKutta4",
+                "`--distributed` does not take an explicit method",
+            ),
         ] {
-            let refused = output(dir.path(), 2, &[scene(name).to_str().unwrap()]);
-            assert_eq!(refused.status.code(), Some(2));
+            let file = write(dir.path(), "scene.ron", &format!("(run: ({run}), {body})"));
+            let refused = output(dir.path(), 2, &[&file]);
+            assert_eq!(refused.status.code(), Some(2), "{}", err(&refused));
             assert!(err(&refused).contains(what), "{}", err(&refused));
             assert_eq!(err(&refused).matches(what).count(), 1, "one process speaks");
         }
-        let bounded = "(run: (duration: 0.1), nodes: [Bodies(name: \"a\", bodies: [(position: (0, 0, 0), \
-            shape: Box(1, 1, 1), mass: 1)])], joints: [(name: \"motor\", kind: Hinge, b: Body(\"a\", 0), \
-            friction: [(force: 1)])])";
-        let file = write(dir.path(), "bounded.ron", bounded);
-        let refused = output(dir.path(), 2, &[&file]);
-        assert_eq!(refused.status.code(), Some(2));
-        let message = err(&refused);
-        assert!(message.contains("PETSc over MPI does not"), "{message}");
+    }
+
+    #[test]
+    fn contacts_and_forces_with_bounds_are_solved_by_each_process_and_said_to_be() {
+        let cut = |name: &str, duration: f64| {
+            let text = fs::read_to_string(scene(&format!("{name}.ron"))).unwrap();
+            let from = text.find("duration: ").unwrap();
+            let to = from + text[from..].find([',', ')']).unwrap();
+            format!("{}duration: {duration}{}", &text[..from], &text[to..])
+        };
+        let found = compare(&cut("stack", 0.2));
+        assert_eq!(found["solved_alone"], serde_json::json!(["steps with contacts"]));
+        assert_eq!(found["solver"], "sparse L D L^T, active set");
+        assert!(found["contacts"]["most_active"].as_f64().unwrap() > 0.0);
+        let found = compare(&cut("servo_arm", 0.2));
+        assert_eq!(
+            found["solved_alone"],
+            serde_json::json!(["steps with rows of bounded force"])
+        );
+    }
+
+    #[test]
+    fn a_path_of_equilibria_is_that_of_a_run_alone() {
+        let found = compare(&fs::read_to_string(scene("cook.ron")).unwrap());
+        assert_eq!(found["solved_alone"], serde_json::json!(["paths of equilibria"]));
+    }
+
+    #[test]
+    fn the_summary_names_the_processes_and_the_solver() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = write(dir.path(), "scene.ron", &beam("duration: 1, statics: ()", 1e9));
+        for verbose in [false, true] {
+            let more = verbose.then_some("--verbose");
+            let run = mpirun(dir.path(), 2, &[&file, "--out", "out"])
+                .args(more)
+                .output()
+                .unwrap();
+            assert!(run.status.success(), "{}", err(&run));
+            let said = String::from_utf8_lossy(&run.stdout).into_owned();
+            assert!(
+                said.contains("2; last solved by L D L^T of MUMPS over MPI"),
+                "{said}"
+            );
+        }
     }
 }

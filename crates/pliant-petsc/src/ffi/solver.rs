@@ -66,6 +66,20 @@ impl Solver {
         Ok(own)
     }
 
+    /// Lets a factor by MUMPS, which has no values yet, take the matrix with the scales that it
+    /// comes with, and call a pivot zero if nothing in its row is larger than this.
+    pub(crate) fn set_zero_pivot(&mut self, largest: f64) -> Result<(), Error> {
+        let (mut pc, mut factor) = (null_mut(), null_mut());
+        // SAFETY: PETSc writes handles; only factors by MUMPS are asked.
+        unsafe {
+            check("KSPGetPC", KSPGetPC(self.0.get()?, &mut pc))?;
+            check("PCFactorGetMatrix", PCFactorGetMatrix(pc, &mut factor))?;
+            check("MatMumpsSetIcntl", MatMumpsSetIcntl(factor, 8, 0))?;
+            // A negative number is the size itself, and no share of the norm.
+            check("MatMumpsSetCntl", MatMumpsSetCntl(factor, 3, -largest))
+        }
+    }
+
     /// Conjugate gradients with smoothed aggregation. Collective.
     pub(crate) fn multigrid(matrix: &Matrix) -> Result<Self, Error> {
         let (own, _) = Self::new(matrix, c"cg", c"gamg")?;

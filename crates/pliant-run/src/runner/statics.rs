@@ -134,6 +134,8 @@ impl Runner {
                     });
                     let sample = sample(&self.simulation, report.residual, report.violation);
                     self.summary.redundant_rows = report.redundant_rows;
+                    self.summary.tell_redundant_rows();
+                    self.summary.name_solver_of_rest(report.solver);
                     self.show(sample);
                     self.spread(2);
                     None
@@ -201,6 +203,7 @@ impl Runner {
                 self.spread(points);
                 let redundant = path.points.iter().map(|p| p.redundant_rows).max();
                 self.summary.redundant_rows = redundant.unwrap_or(0);
+                self.summary.name_solver_of_rest(path.solver);
                 self.summary.statics = Some(StaticsSummary::of_path(&path));
                 match path.end {
                     PathEnd::Stuck(error) => Some(*error),

@@ -9,7 +9,7 @@ use pliant::model::Energies;
 use pliant::model::dual::Dual;
 use pliant::{Adaptive, AdaptiveReport, Checkpoint, Simulation, StepReport};
 use pliant_output::recording::{Recording, Sample};
-use pliant_scene::Action;
+use pliant_scene::{Action, StaticsPlan};
 
 /// Most steps of a run whose steps choose their length.
 const MOST_STEPS: usize = 10_000_000;
@@ -78,8 +78,23 @@ impl Report {
 }
 
 impl Runner {
-    /// Says over how many processes its linear systems are spread, for the summary.
+    /// Says over how many processes its linear systems are spread, for the summary, which then
+    /// lists what each of them solves alone.
     pub fn set_processes(&mut self, processes: usize) {
+        let problem = self.simulation.problem();
+        let bounded = problem.row_groups().iter().any(|g| problem.bounds(g).is_some());
+        let (statics, touches) = (&self.scene.statics, self.summary.contacts.is_some());
+        let parts = [
+            (touches && statics.is_none(), "steps with contacts"),
+            (touches && statics.is_some(), "the flow to rest with contacts"),
+            (bounded && statics.is_none(), "steps with rows of bounded force"),
+            (
+                matches!(statics, Some(StaticsPlan::Path(_))),
+                "paths of equilibria",
+            ),
+        ];
+        let alone = parts.into_iter().filter(|(is_there, _)| *is_there);
+        self.summary.solved_alone = alone.map(|(_, what)| what.to_owned()).collect();
         self.summary.processes = processes;
     }
 

@@ -63,12 +63,16 @@ pub struct Summary {
     pub residual: Residuals,
     /// Violations of hard constraints.
     pub violation: Residuals,
-    /// The linear solver of the last step; "none" before the first.
+    /// The linear solver of the last step, or of the last tangent at rest; "none" before the first.
     #[serde(skip_deserializing)]
     pub solver: &'static str,
     /// Processes over which linear systems were spread; in files, where it is more than one.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub processes: usize,
+    /// What each of these processes solved alone, all of them the same; in files, where there is
+    /// such a thing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub solved_alone: Vec<String>,
     /// Iterations of an iterative linear solver.
     pub iterations: usize,
     /// Steps of iterative refinement, all together.
@@ -401,6 +405,7 @@ impl Summary {
             violation: Residuals::default(),
             solver: "none",
             processes: 1,
+            solved_alone: Vec::new(),
             iterations: 0,
             refinements: 0,
             redundant_rows: 0,
@@ -444,6 +449,21 @@ impl Summary {
         }
     }
 
+    /// Says that the processes of a run solved systems with redundant rows alone, if they did.
+    pub(super) fn tell_redundant_rows(&mut self) {
+        const WHAT: &str = "systems with redundant rows";
+        if self.processes > 1 && self.redundant_rows > 0 && !self.solved_alone.iter().any(|w| w == WHAT) {
+            self.solved_alone.push(WHAT.to_owned());
+        }
+    }
+
+    /// Takes the linear solver of a search for rest, if it had one.
+    pub(super) fn name_solver_of_rest(&mut self, solver: &'static str) {
+        if !solver.is_empty() {
+            self.solver = solver;
+        }
+    }
+
     /// Takes a point at rest as a step.
     pub(super) fn add_rest(&mut self, sample: &Sample) {
         self.steps += 1;
@@ -468,6 +488,7 @@ impl Summary {
         self.iterations += report.solve.iterations;
         self.refinements += report.solve.refinements;
         self.redundant_rows = self.redundant_rows.max(report.solve.redundant_rows);
+        self.tell_redundant_rows();
         // Each part of a step in halves has one pass of its own.
         let parts = 1 + report.solve.newton.step_halvings;
         self.extra_geometry_passes += report.solve.geometry_passes.saturating_sub(parts);

@@ -34,6 +34,10 @@ pub(crate) struct StepSolver {
     iterative: IterativeSolver,
     /// The solver from outside, once one was asked for, with its provider.
     provided: Option<(Provider, Box<dyn ProvidedSolver>)>,
+    /// Whether a solver from outside is wanted and the last system was prepared by a factor: for
+    /// rows of bounded force (which corrections behind a step take without their bounds), or since it
+    /// was handed back.
+    is_own: bool,
     /// The motions as a rigid body of the system at hand.
     motions: NearNullSpace,
     /// The motions have the reference places of the model.
@@ -104,11 +108,14 @@ impl StepSolver {
     fn chosen(&self, system: &KktSystem) -> Chosen {
         let by_sweeps = self.bounded == BoundedRows::GaussSeidel && is_bounded(system);
         match self.wanted {
-            LinearSolver::Auto | LinearSolver::Direct if by_sweeps => Chosen::Sweeps,
+            LinearSolver::Auto | LinearSolver::Direct | LinearSolver::Provided(_) if by_sweeps => {
+                Chosen::Sweeps
+            }
             LinearSolver::Auto if self.automatic.choice() != Choice::Factor => Chosen::Iterative,
             LinearSolver::Auto | LinearSolver::Direct => Chosen::Direct,
             LinearSolver::DenseCholesky => Chosen::Dense,
             LinearSolver::Krylov { .. } => Chosen::Iterative,
+            LinearSolver::Provided(_) if self.is_own || is_bounded(system) => Chosen::Direct,
             LinearSolver::Provided(provider) => Chosen::Provided(provider),
         }
     }
@@ -132,9 +139,13 @@ impl StepSolver {
         solver.as_mut()
     }
 
-    /// The name of the solver of a system, for reports.
-    pub(crate) fn name(&mut self, system: &KktSystem) -> &'static str {
-        let chosen = self.chosen(system);
+    /// The name of the solver of a system, for reports. With contacts a solver from outside is not
+    /// asked, and islands are condensed by factors.
+    pub(crate) fn name(&mut self, system: &KktSystem, in_contact: bool) -> &'static str {
+        let chosen = match self.chosen(system) {
+            Chosen::Provided(_) if in_contact => Chosen::Direct,
+            chosen => chosen,
+        };
         match self.automatic.name() {
             Some(name) if self.wanted == LinearSolver::Auto && chosen == Chosen::Iterative => name,
             _ => self.solver(chosen).name(),
@@ -158,7 +169,10 @@ impl StepSolver {
                 Err(_) => self.automatic.give_up(0, true),
             }
         }
-        match self.chosen(system) {
+        self.is_own = false;
+        let chosen = self.chosen(system);
+        self.is_own = matches!(self.wanted, LinearSolver::Provided(_)) && chosen == Chosen::Direct;
+        match chosen {
             Chosen::Iterative => self.prepare_iterations(system, at),
             Chosen::Provided(provider) => {
                 self.motions.set_rigid_nodes(at.rigid_nodes())?;
@@ -169,8 +183,12 @@ impl StepSolver {
                 solver.set_purpose(Purpose::Minimum);
                 solver.set_near_null_space(&motions);
                 let prepared = solver.prepare(system);
+                self.is_own = prepared.is_ok() && solver.hands_back();
                 self.motions = motions;
-                prepared
+                match self.is_own {
+                    true => self.direct.prepare(system),
+                    false => prepared,
+                }
             }
             chosen => self.solver(chosen).prepare(system),
         }
@@ -328,7 +346,10 @@ impl StepSolver {
     /// Work done by the factors so far.
     pub(crate) fn counters(&self) -> SolverCounters {
         match (self.wanted, self.bounded) {
-            (LinearSolver::Auto | LinearSolver::Direct, BoundedRows::GaussSeidel) => self.sweeps.counters(),
+            (
+                LinearSolver::Auto | LinearSolver::Direct | LinearSolver::Provided(_),
+                BoundedRows::GaussSeidel,
+            ) => self.sweeps.counters(),
             _ => self.direct.counters(),
         }
     }

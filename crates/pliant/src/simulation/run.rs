@@ -290,6 +290,7 @@ impl Simulation {
             points: Vec::new(),
             critical: Vec::new(),
             end: PathEnd::Points,
+            solver: "",
             factorisations: 0,
         };
         let point = path::first_point(&mut self.setting(), work, how)?;
@@ -316,6 +317,7 @@ impl Simulation {
         if !going {
             path.end = PathEnd::Stopped;
         }
+        path.solver = work.progress.report.solver;
         path.factorisations = work.progress.report.factorisations;
         Ok(path)
     }

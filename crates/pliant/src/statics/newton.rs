@@ -54,6 +54,7 @@ pub(crate) fn factor_tangent(at: &Setting<'_>, work: &mut Workspace, tangent: Ta
     };
     let prepared = work.linear.solver.prepare(system, configuration, by);
     prepared.map_err(|e| Error::from_solver(e, &at.system.model, at.motion.time))?;
+    work.progress.report.solver = work.linear.solver.name();
     take_kind(work);
     Ok(())
 }

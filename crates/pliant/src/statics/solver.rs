@@ -144,6 +144,9 @@ impl RestSolver {
         });
         solver.set_near_null_space(&self.motions);
         solver.prepare(system)?;
+        if solver.hands_back() {
+            return self.factor(system);
+        }
         self.kind = solver.kind(system);
         self.tangent.clone_from(system);
         self.active = Active::Provided;
@@ -154,6 +157,15 @@ impl RestSolver {
         self.active = Active::Factor;
         self.kind = Some(self.stationary.prepare(system)?);
         Ok(())
+    }
+
+    /// The name of the solver of the tangent at hand, for reports.
+    pub(crate) fn name(&self) -> &'static str {
+        match (self.active, &self.provided) {
+            (Active::Provided, Some((_, solver))) => solver.name(),
+            (Active::Iterations, _) => self.iterative.name(),
+            _ => "sparse L D L^T",
+        }
     }
 
     /// The kind of the tangent, if it is counted by now.

@@ -198,6 +198,8 @@ pub struct Path {
     pub critical: Vec<CriticalPoint>,
     /// How it ended.
     pub end: PathEnd,
+    /// The linear solver of the last tangent.
+    pub solver: &'static str,
     /// Tangents factored.
     pub factorisations: usize,
 }

@@ -101,6 +101,40 @@ fn rows_may_be_redundant_and_not_contradict() {
 }
 
 #[test]
+fn rows_that_are_nearly_dependent_are_handed_back_and_small_pivots_for_other_reasons_are_not() {
+    over_mpi(
+        "over_mpi::systems::rows_that_are_nearly_dependent_are_handed_back_and_small_pivots_for_other_reasons_are_not",
+        &[1, 2],
+        |_| {
+            let mut solver = (PROVIDER.make)();
+            // What the second of two rows has of its own, and whether its square is a pivot.
+            for (own, is_pivot) in [(1e-6, false), (1e-3, true)] {
+                let mut system = redundant([-1.0, -1.0]);
+                system.j.values_mut()[5] = own;
+                solver.prepare(&system).unwrap();
+                assert_eq!(solver.hands_back(), !is_pivot, "{own}");
+            }
+            // A heavy and a light coordinate, hard and soft rows, in any units.
+            for unit in [1e-6, 1.0, 1e6] {
+                let w = [1e9, 0.0, 0.0, 1.0].map(|w| w * unit);
+                let mut system = KktSystem::dense(&w, &[1.0, 0.0, 1.0, 1.0], &[0.0, 1e-6 / unit]).unwrap();
+                system.c[1] = 1.0;
+                solver.prepare(&system).unwrap();
+                assert!(!solver.hands_back());
+                let mut solution = Solution::default();
+                let report = solver.solve(&system, &mut solution).unwrap();
+                assert_eq!(report.status, Status::Converged, "{report:?}");
+                // The first row holds x0, and the second is a spring on x1.
+                let exact = 1.0 / (unit * (1.0 + 1e6));
+                // To the tolerance of a solve, and some for its conversion to `x`.
+                let [x0, x1] = [solution.x[0] / exact, solution.x[1] / exact - 1.0].map(f64::abs);
+                assert!(x0 < 1e-8 && x1 < 1e-8, "{x0:e} {x1:e}");
+            }
+        },
+    );
+}
+
+#[test]
 fn what_is_no_minimum_is_told() {
     over_mpi("over_mpi::systems::what_is_no_minimum_is_told", &[2], |_| {
         let mut solver = (PROVIDER.make)();

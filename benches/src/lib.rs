@@ -24,6 +24,7 @@ pub mod roofline;
 #[cfg(feature = "peers")]
 pub mod soft_peer;
 pub mod solid_levels;
+pub mod solid_memory;
 pub mod solid_products;
 pub mod solid_sizes;
 pub mod stiff;

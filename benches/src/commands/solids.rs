@@ -8,7 +8,8 @@
 //! matrix, assembled and not, instead. `--sizes` prints the tables of solids of 3,000 to 300,000
 //! degrees of freedom instead, on one thread and on two, with memory and what the machine could do;
 //! `--multilevel` prints the table of conjugate gradients with smoothed aggregation of 30,000 to 3
-//! million degrees of freedom, beside the factor; `--solvers` those of steps and rests by a factor
+//! million degrees of freedom, beside the factor; `--memory` that of cantilevers of 30,000 to a
+//! million unknowns against beam theory, with the peak of memory of a run; `--solvers` those of steps and rests by a factor
 //! and by the automatic choice; `--most N` leaves out larger ones. `--beams` prints the beam in
 //! tetrahedra of the comparison with other programs, and the parts of its steps. With the feature
 //! `peers`, `--peers` prints the beam in tetrahedra alone, beside Rapier's soft bodies.
@@ -20,6 +21,7 @@ use super::Ended;
 use pliant::continuum::{Mesh, Solid, StrainEnergy};
 use pliant::prelude::*;
 use pliant_benches::solid_levels;
+use pliant_benches::solid_memory;
 use pliant_benches::solid_products;
 use pliant_benches::solid_sizes::{self, clamped, least_times};
 use std::process::ExitCode;
@@ -30,7 +32,7 @@ pub(super) fn run(arguments: &[String]) -> Ended {
     let mut threads = 1;
     let mut solvers = false;
     let (mut beam, mut beams, mut sizes, mut products, mut most) = (true, false, false, false, usize::MAX);
-    let mut multilevel = false;
+    let (mut multilevel, mut memory) = (false, false);
     let mut arguments = arguments.iter();
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
@@ -40,6 +42,11 @@ pub(super) fn run(arguments: &[String]) -> Ended {
             "--sizes" => sizes = true,
             "--products" => products = true,
             "--multilevel" => multilevel = true,
+            "--memory" => memory = true,
+            "--one-memory" => {
+                let [kind, size] = [number(arguments.next())?, number(arguments.next())?];
+                return done(solid_memory::measure_one(kind, size));
+            }
             "--one-multilevel" => {
                 let numbers: Result<Vec<usize>, _> = arguments.map(|a| a.parse()).collect();
                 let numbers = numbers?;
@@ -62,7 +69,7 @@ pub(super) fn run(arguments: &[String]) -> Ended {
             "--threads" => threads = number(arguments.next())?,
             other => {
                 return Err(format!(
-                    "unknown argument `{other}`; there are `--times`, `--beams`, `--threads N`, `--products`, `--sizes`, `--multilevel`, `--solvers`, `--most N`, `--peers`"
+                    "unknown argument `{other}`; there are `--times`, `--beams`, `--threads N`, `--products`, `--sizes`, `--multilevel`, `--memory`, `--solvers`, `--most N`, `--peers`"
                 )
                 .into());
             }
@@ -79,6 +86,9 @@ pub(super) fn run(arguments: &[String]) -> Ended {
     }
     if multilevel {
         return done(solid_levels::table(most));
+    }
+    if memory {
+        return done(solid_memory::table(most));
     }
     if sizes {
         return done(solid_sizes::tables(most));

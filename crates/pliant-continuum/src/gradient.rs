@@ -1,13 +1,14 @@
 //! Deformation gradients at the quadrature points of a mesh.
 
 use crate::checks::first_parent;
-use crate::mesh::RestPoint;
 use crate::{ContinuumError, ElementKind, Mesh};
 use pliant_model::validate::{check_size, check_space};
 use pliant_model::{
     Blocks, Degenerate, Dependency, Field, Mapping, MappingPieces, ModelError, Parents, Space,
 };
+use std::convert::Infallible;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Deformation gradients of a mesh, one element of nine coordinates per quadrature point.
 ///
@@ -29,9 +30,8 @@ pub struct DeformationGradient {
     /// Finite element of each point.
     elements: Vec<usize>,
     volumes: Vec<f64>,
-    /// `dN_a/dX` of all points, and where those of each begin.
-    gradients: Vec<[f64; 3]>,
-    gradient_starts: Vec<usize>,
+    /// `dN_a/dX_j` of each point: a row for each `j`, a column for each node of its finite element.
+    gradients: Arc<Blocks>,
 }
 
 impl DeformationGradient {
@@ -52,7 +52,7 @@ impl DeformationGradient {
         Self::to_degree(mesh, |_| 0)
     }
 
-    fn to_degree(mesh: &Mesh, degree: impl Fn(ElementKind) -> usize) -> Result<Self, ContinuumError> {
+    fn to_degree(mesh: &Mesh, degree: impl Fn(ElementKind) -> usize + Copy) -> Result<Self, ContinuumError> {
         mesh.check()?;
         Ok(Self::at_points(mesh, degree))
     }
@@ -63,25 +63,42 @@ impl DeformationGradient {
         Self::at_points(mesh, ElementKind::stiffness_degree)
     }
 
-    fn at_points(mesh: &Mesh, degree: impl Fn(ElementKind) -> usize) -> Self {
-        let points = mesh.rest_points(degree);
+    fn at_points(mesh: &Mesh, degree: impl Fn(ElementKind) -> usize + Copy) -> Self {
         let mut out = Self {
             node_count: mesh.nodes.len(),
             nodes: Vec::new(),
             starts: vec![0],
-            elements: points.iter().map(|q| q.element).collect(),
-            volumes: points.iter().map(|q| q.volume).collect(),
-            gradients: Vec::new(),
-            gradient_starts: vec![0],
+            elements: Vec::new(),
+            volumes: Vec::new(),
+            gradients: Arc::default(),
         };
         for element in &mesh.elements {
             out.nodes.extend(&element.nodes);
             out.starts.push(out.nodes.len());
         }
-        for RestPoint { gradients, .. } in points {
-            out.gradients.extend(gradients);
-            out.gradient_starts.push(out.gradients.len());
-        }
+        let points_of = |kind: ElementKind| kind.quadrature(degree(kind)).weights.len();
+        let counts = ElementKind::ALL.map(|kind| (kind, points_of(kind)));
+        let shapes = mesh.elements.iter().flat_map(|element| {
+            let count = counts.iter().find(|(kind, _)| *kind == element.kind);
+            std::iter::repeat_n((3, element.nodes.len()), count.map_or(0, |(_, count)| *count))
+        });
+        let mut blocks = Blocks::new(shapes);
+        let Ok(()) = mesh.try_each_point(degree, |point| {
+            let (block, width) = (blocks.block_mut(out.elements.len()), point.gradients.len());
+            for (a, g) in point.gradients.iter().enumerate() {
+                for j in 0..3 {
+                    block[j * width + a] = g[j];
+                }
+            }
+            out.elements.push(point.element);
+            out.volumes.push(point.volume);
+            Ok::<(), Infallible>(())
+        });
+        [&mut out.nodes, &mut out.starts, &mut out.elements]
+            .into_iter()
+            .for_each(Vec::shrink_to_fit);
+        out.volumes.shrink_to_fit();
+        out.gradients = Arc::new(blocks);
         out
     }
 
@@ -107,10 +124,6 @@ impl DeformationGradient {
     pub fn nodes_of(&self, point: usize) -> &[usize] {
         let e = self.elements[point];
         &self.nodes[self.starts[e]..self.starts[e + 1]]
-    }
-
-    fn gradients_of(&self, point: usize) -> &[[f64; 3]] {
-        &self.gradients[self.gradient_starts[point]..self.gradient_starts[point + 1]]
     }
 }
 
@@ -139,6 +152,10 @@ impl Mapping for DeformationGradient {
             .try_for_each(|q| MappingPieces::jacobian(self, parents, q..q + 1, out.block_mut(q)))
     }
 
+    fn constant_jacobian(&self) -> Option<&Arc<Blocks>> {
+        Some(&self.gradients)
+    }
+
     fn repeated(&self) -> Option<usize> {
         Some(3)
     }
@@ -163,7 +180,11 @@ impl MappingPieces for DeformationGradient {
             let nodes = self.nodes_of(q);
             let origin = parents.position(Dependency::new(0, nodes[0]));
             f.fill(0.0);
-            for (node, g) in nodes.iter().zip(self.gradients_of(q)).skip(1) {
+            let block = self.gradients.block(q);
+            let (g0, rest) = block.split_at(nodes.len());
+            let (g1, g2) = rest.split_at(nodes.len());
+            for (a, node) in nodes.iter().enumerate().skip(1) {
+                let g = [g0[a], g1[a], g2[a]];
                 let x = parents.position(Dependency::new(0, *node));
                 for i in 0..3 {
                     let d = x[i] - origin[i];
@@ -182,18 +203,7 @@ impl MappingPieces for DeformationGradient {
         elements: Range<usize>,
         out: &mut [f64],
     ) -> Result<(), Degenerate> {
-        let mut rest = out;
-        for q in elements {
-            let gradients = self.gradients_of(q);
-            let width = gradients.len();
-            let (block, after) = rest.split_at_mut(3 * width);
-            rest = after;
-            for (a, g) in gradients.iter().enumerate() {
-                for j in 0..3 {
-                    block[j * width + a] = g[j];
-                }
-            }
-        }
+        out.copy_from_slice(self.gradients.run(elements));
         Ok(())
     }
 }

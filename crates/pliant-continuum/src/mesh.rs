@@ -9,6 +9,7 @@ pub use check::{Defect, Repair};
 use crate::{ContinuumError, ElementKind};
 use pliant_dense::Mat3;
 use pliant_model::{CoupledMass, Field, Mass};
+use std::convert::Infallible;
 
 /// One element: its kind and its nodes in the order of [`ElementKind`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,6 +43,7 @@ pub struct Mesh {
 }
 
 /// A quadrature point of an element at rest.
+#[derive(Default)]
 pub(crate) struct RestPoint {
     pub(crate) element: usize,
     /// Volume that it stands for (m^3): weight times Jacobian determinant.
@@ -67,11 +69,12 @@ impl Mesh {
     /// [`ContinuumError::Mesh`], [`ContinuumError::Empty`].
     pub fn volume(&self) -> Result<f64, ContinuumError> {
         self.check()?;
-        Ok(self
-            .rest_points(ElementKind::stiffness_degree)
-            .iter()
-            .map(|q| q.volume)
-            .sum())
+        let mut sum = 0.0;
+        let Ok(()) = self.try_each_point(ElementKind::stiffness_degree, |q| {
+            sum += q.volume;
+            Ok::<(), Infallible>(())
+        });
+        Ok(sum)
     }
 
     /// Masses (kg) at the nodes for this density (kg/m^3): of every element the diagonal of its
@@ -130,26 +133,30 @@ impl Mesh {
         density: &dyn Fn(&RestPoint) -> f64,
         mut take: impl FnMut(&[usize], &[f64]),
     ) -> Result<(), ContinuumError> {
-        let points = self.rest_points(ElementKind::mass_degree);
-        let mut matrix = Vec::new();
-        for group in points.chunk_by(|a, b| a.element == b.element) {
-            let nodes = &self.elements[group[0].element].nodes;
-            let n = nodes.len();
-            matrix.clear();
-            matrix.resize(n * n, 0.0);
-            for q in group {
-                let density = density(q);
-                check_density(density).map_err(|error| ContinuumError::Point {
-                    place: self.place_of(q),
-                    error: Box::new(error),
-                })?;
-                for i in 0..n {
-                    for j in 0..n {
-                        matrix[i * n + j] += density * q.volume * q.values[i] * q.values[j];
-                    }
+        let (mut matrix, mut of) = (Vec::new(), None);
+        self.try_each_point(ElementKind::mass_degree, |q| {
+            let n = q.values.len();
+            if of != Some(q.element) {
+                if let Some(before) = of.replace(q.element) {
+                    take(&self.elements[before].nodes, &matrix);
+                }
+                matrix.clear();
+                matrix.resize(n * n, 0.0);
+            }
+            let density = density(q);
+            check_density(density).map_err(|error| ContinuumError::Point {
+                place: self.place_of(q),
+                error: Box::new(error),
+            })?;
+            for i in 0..n {
+                for j in 0..n {
+                    matrix[i * n + j] += density * q.volume * q.values[i] * q.values[j];
                 }
             }
-            take(nodes, &matrix);
+            Ok::<(), ContinuumError>(())
+        })?;
+        if let Some(last) = of {
+            take(&self.elements[last].nodes, &matrix);
         }
         Ok(())
     }
@@ -166,9 +173,16 @@ impl Mesh {
         out
     }
 
-    /// The quadrature points of all elements of a checked mesh, in order, by the degree that each
-    /// kind is to be integrated to.
-    pub(crate) fn rest_points(&self, degree: impl Fn(ElementKind) -> usize) -> Vec<RestPoint> {
+    /// Visits the quadrature points of all elements of a checked mesh, in order, by the degree that
+    /// each kind is to be integrated to, until a visit fails. Cost: no memory for each point.
+    ///
+    /// # Errors
+    /// That of the visit.
+    pub(crate) fn try_each_point<E>(
+        &self,
+        degree: impl Fn(ElementKind) -> usize,
+        mut visit: impl FnMut(&RestPoint) -> Result<(), E>,
+    ) -> Result<(), E> {
         let tables: Vec<_> = ElementKind::ALL
             .iter()
             .map(|kind| {
@@ -180,7 +194,7 @@ impl Mesh {
                 Some((rule, at))
             })
             .collect();
-        let mut out = Vec::new();
+        let mut point = RestPoint::default();
         for (index, element) in self.elements.iter().enumerate() {
             let place = ElementKind::ALL.iter().position(|k| *k == element.kind);
             let Some((rule, at)) = place.and_then(|k| tables[k].as_ref()) else {
@@ -193,15 +207,15 @@ impl Mesh {
                 let gradient = |g: &[f64; 3]| {
                     std::array::from_fn(|j| (0..3).map(|k| g[k] * inverse[(k, j)]).sum::<f64>())
                 };
-                out.push(RestPoint {
-                    element: index,
-                    volume: weight * jacobian.determinant(),
-                    values: shape.values.clone(),
-                    gradients: shape.gradients.iter().map(gradient).collect(),
-                });
+                point.element = index;
+                point.volume = weight * jacobian.determinant();
+                point.values.clone_from(&shape.values);
+                point.gradients.clear();
+                point.gradients.extend(shape.gradients.iter().map(gradient));
+                visit(&point)?;
             }
         }
-        out
+        Ok(())
     }
 
     /// `dX_i/dxi_j` of an element whose shape functions have these gradients.

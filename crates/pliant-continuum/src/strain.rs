@@ -107,6 +107,8 @@ impl VolumeRatio {
 trait OfGradient {
     const SIZE: usize;
     const LINEAR: bool = false;
+    /// Whether the Jacobian is made where it is read, out of the gradient or of nothing.
+    const MADE: bool = false;
     /// Whether the mean of the Jacobians at both ends carries chords.
     const CHORDS: bool = Self::LINEAR;
 }
@@ -222,6 +224,43 @@ macro_rules! mapping_of_gradients {
 macro_rules! pieces_of_one_point {
     ($name:ident) => {
         impl MappingPieces for $name {
+            fn kept_size(&self) -> usize {
+                if <Self as OfGradient>::MADE && !<Self as OfGradient>::LINEAR {
+                    9
+                } else {
+                    0
+                }
+            }
+
+            fn prepare(
+                &self,
+                parents: Parents<'_>,
+                elements: Range<usize>,
+                kept: &mut [f64],
+            ) -> Result<(), Degenerate> {
+                for (element, kept) in elements.zip(kept.as_chunks_mut::<9>().0) {
+                    kept.copy_from_slice(parents.position(Dependency::new(0, element)));
+                }
+                Ok(())
+            }
+
+            fn keeps_jacobian(&self) -> bool {
+                <Self as OfGradient>::MADE
+            }
+
+            fn jacobian_of_kept(&self, kept: &[f64], elements: Range<usize>, out: &mut [f64]) {
+                let blocks = out.chunks_exact_mut(9 * <Self as OfGradient>::SIZE);
+                for (k, (_, block)) in elements.zip(blocks).enumerate() {
+                    // That of a linear one is the same everywhere.
+                    let f = kept
+                        .as_chunks::<9>()
+                        .0
+                        .get(k)
+                        .map_or_else(Mat3::zeros, |f| matrix(f));
+                    <Self as OnePoint>::jacobian(&f, block);
+                }
+            }
+
             fn apply(
                 &self,
                 parents: Parents<'_>,

@@ -409,7 +409,7 @@ impl Assembler {
 
     /// Fills the Jacobians of the nodes and with them some terms of `W`.
     fn fill_response(&mut self, step: Step<'_>, evaluation: &mut Evaluation, terms: Terms) {
-        self.plan.jacobians.fill(evaluation);
+        self.plan.jacobians.fill(step.problem, evaluation);
         let w = &mut self.system.w;
         w.clear();
         self.response.fill(&self.plan, evaluation, step, terms, w);

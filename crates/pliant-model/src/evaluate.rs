@@ -5,33 +5,39 @@ mod energy;
 mod fields;
 mod gather;
 mod geometry;
+mod lists;
 mod transfer;
 
 pub use chord::ChordWork;
 pub use energy::{Energies, Momentum};
 
-use gather::Gather;
+use lists::Lists;
 use transfer::LocalJacobian;
 
 use crate::blocks::PIECE;
 use crate::mass::group_shapes;
 use crate::{
     At, Blocks, ComponentId, Degenerate, Dependency, ForceField, Groups, Level, MappingPieces, Model,
-    ModelError, NodeKind, Parents, Problem, RowGroup, RowLaw, State,
+    ModelError, NodeKind, NotInvertible, Parents, Problem, RowGroup, RowLaw, State,
 };
 use pliant_threads::Threads;
+use std::ops::Range;
+use std::sync::Arc;
 
 /// Scratch for evaluating one model: buffers of fixed layout, refilled without allocation.
 #[derive(Debug)]
 pub struct Evaluation {
     jacobians: Vec<Option<LocalJacobian>>,
-    dependencies: Vec<Vec<Vec<Dependency>>>,
+    /// Dependencies of all nodes, which all evaluations of a model have in common.
+    lists: Arc<Vec<Lists>>,
     geometry: Vec<Option<Blocks>>,
     kept: Vec<Kept>,
     fields: Vec<FieldBlocks>,
     force: Vec<f64>,
     inertial: Vec<f64>,
     bias: Vec<f64>,
+    /// Whether some of them may be other than zero.
+    has_bias: bool,
     /// Nodes whose acceleration at constant velocity can be other than zero.
     biased: Vec<bool>,
     /// Nodes that have a mass, and what they hang on.
@@ -92,7 +98,7 @@ struct FieldBlocks {
     damping: Blocks,
     compliance: Blocks,
     row_damping: Blocks,
-    /// Deformation of each coordinate of the node, of a law treated as a compliance.
+    /// Deformation of each coordinate of the node, once the law was treated as a compliance.
     deformation: Vec<f64>,
     /// The compliance view has damping beside the relaxation time.
     damped: bool,
@@ -100,6 +106,28 @@ struct FieldBlocks {
     undamped: bool,
     /// The stiffness blocks are those of a law that keeps them.
     kept: bool,
+    /// How many times the stiffness of the law they are, where they are not stored: the law keeps
+    /// them, and they are made where they are read.
+    made: Option<f64>,
+}
+
+/// Writes stiffness blocks that never change, of consecutive elements of a law that
+/// [keeps them](crate::ForceFieldPieces::keeps_stiffness), into blocks that were cleared.
+fn write_constant_stiffness(
+    model: &Problem,
+    i: usize,
+    elements: Range<usize>,
+    out: &mut [f64],
+) -> Result<(), NotInvertible> {
+    let attachment = &model.force_fields()[i];
+    let at = At {
+        space: model.node(attachment.node).space,
+        x: &[],
+        v: &[],
+        inputs: model.inputs(i),
+    };
+    let pieces = attachment.component.law.pieces();
+    pieces.map_or(Ok(()), |pieces| pieces.stiffness(at, elements, out))
 }
 
 impl FieldBlocks {
@@ -115,6 +143,7 @@ impl FieldBlocks {
         }
         self.deformation.fill(0.0);
         (self.damped, self.undamped, self.kept) = (false, true, false);
+        self.made = None;
     }
 
     /// Damping blocks of the law alone; `rate` is the damping in proportion to the stiffness that
@@ -147,46 +176,58 @@ impl FieldBlocks {
 }
 
 impl Evaluation {
+    /// Numbers at most of a stiffness block that is made where it is read
+    /// ([`stiffness_block`](Self::stiffness_block)).
+    pub const MOST_MADE: usize = 1024;
+
     /// Lays out the buffers for a model.
     pub fn new(model: &Model) -> Self {
+        let lists = model.nodes().iter().map(|node| match &node.kind {
+            NodeKind::Mapped { mapping, .. } => Lists::of(mapping.as_ref(), node.count),
+            NodeKind::Independent { .. } => Lists::default(),
+        });
+        Self::with_lists(model, Arc::new(lists.collect()))
+    }
+
+    /// Lays out another evaluation of the same model, on the same threads, which shares with this
+    /// one what can never change.
+    pub fn another(&self, model: &Model) -> Self {
+        let mut out = Self::with_lists(model, Arc::clone(&self.lists));
+        out.share(&self.threads);
+        out
+    }
+
+    fn with_lists(model: &Model, lists: Arc<Vec<Lists>>) -> Self {
         let mut jacobians = Vec::new();
-        let mut dependencies = Vec::new();
         let mut geometry = Vec::new();
         let mut kept = Vec::new();
         let mut biased: Vec<bool> = Vec::new();
-        for node in model.nodes() {
+        let mut largest_unit = 0;
+        for (node, lists) in model.nodes().iter().zip(&*lists) {
             let NodeKind::Mapped { mapping, parents, .. } = &node.kind else {
                 jacobians.push(None);
                 geometry.push(None);
                 kept.push(Kept::default());
-                dependencies.push(Vec::new());
                 biased.push(false);
                 continue;
             };
             biased.push(!mapping.is_linear() || parents.iter().any(|p| biased[p.index()]));
-            let lists: Vec<Vec<Dependency>> = (0..node.count)
-                .map(|e| {
-                    let mut list = Vec::new();
-                    mapping.dependencies(e, &mut list);
-                    list
-                })
-                .collect();
-            let width = |list: &Vec<Dependency>| -> usize {
-                list.iter()
-                    .map(|d| model.node(parents[d.parent]).space.velocity_size())
-                    .sum()
-            };
-            let size = node.space.velocity_size();
-            let repeated = mapping.repeated();
-            let blocks = match repeated {
-                Some(m) => Blocks::new(lists.iter().map(|l| (m, l.len()))),
-                None => Blocks::new(lists.iter().map(|l| (size, width(l)))),
-            };
-            let gather = match parents[..] {
-                [parent] => Gather::new(&lists, model.node(parent).count),
+            let of_parent = |d: &Dependency| model.node(parents[d.parent]).space.velocity_size();
+            let width = |list: &[Dependency]| -> usize { list.iter().map(of_parent).sum() };
+            let shapes = lists.iter().map(|list| match mapping.repeated() {
+                Some(m) => (m, list.len()),
+                None => (node.space.velocity_size(), width(list)),
+            });
+            let only_parent = match parents[..] {
+                [parent] => Some(model.node(parent).count),
                 _ => None,
             };
-            jacobians.push(Some(LocalJacobian::new(blocks, repeated, gather)));
+            jacobians.push(Some(LocalJacobian::new(
+                mapping.as_ref(),
+                shapes,
+                lists,
+                only_parent,
+            )));
             let kept_size = mapping.pieces().map_or(0, MappingPieces::kept_size);
             kept.push(Kept {
                 values: vec![0.0; kept_size * node.count],
@@ -194,11 +235,13 @@ impl Evaluation {
             });
             // Of those that come in pieces it is laid out when all are asked for.
             let all = mapping.pieces().is_none();
+            if all && !mapping.is_linear() {
+                largest_unit = largest_unit.max(node.velocity_range().len());
+            }
             geometry.push((!mapping.is_linear()).then(|| match all {
                 true => Blocks::new(lists.iter().map(|l| (width(l), width(l)))),
                 false => Blocks::default(),
             }));
-            dependencies.push(lists);
         }
         let fields = model.force_fields().iter().map(|a| {
             let node = model.node(a.node);
@@ -220,10 +263,11 @@ impl Evaluation {
                 damping: blocks.clone(),
                 compliance: blocks.clone(),
                 row_damping: blocks,
-                deformation: vec![0.0; node.velocity_range().len()],
+                deformation: Vec::new(),
                 damped: false,
                 undamped: false,
                 kept: false,
+                made: None,
             }
         });
         let mut carries_mass = vec![false; model.nodes().len()];
@@ -236,21 +280,20 @@ impl Evaluation {
                 parents.iter().for_each(|p| carries_mass[p.index()] = true);
             }
         }
-        let largest = model.nodes().iter().map(|n| n.velocity_range().len()).max();
-        let largest = largest.unwrap_or(0);
         Self {
             jacobians,
-            dependencies,
+            lists,
             geometry,
             kept,
             fields: fields.collect(),
             force: vec![0.0; model.velocity_count()],
             inertial: vec![0.0; model.velocity_count()],
             bias: vec![0.0; model.velocity_count()],
+            has_bias: false,
             biased,
             carries_mass,
-            unit: vec![0.0; largest],
-            shifted: vec![0.0; 2 * largest],
+            unit: vec![0.0; largest_unit],
+            shifted: Vec::new(),
             elapsed: 0.0,
             threads: Threads::one(),
         }
@@ -261,17 +304,48 @@ impl Evaluation {
     /// bit depends on their number.
     pub fn share(&mut self, threads: &Threads) {
         self.threads = threads.clone();
+        if threads.count() > 1 {
+            for (jacobian, lists) in self.jacobians.iter_mut().zip(&*self.lists) {
+                jacobian.iter_mut().for_each(|j| j.sort_for_threads(lists));
+            }
+        }
     }
 
     /// Dependencies of one element of a mapped node.
     pub fn dependencies(&self, node: usize, element: usize) -> &[Dependency] {
-        &self.dependencies[node][element]
+        self.lists[node].on(element)
     }
 
     /// Jacobian blocks of a mapped node, as [`Mapping::jacobian`](crate::Mapping::jacobian) writes
-    /// them.
+    /// them; `None` of independent nodes, and where they are made only where they are read
+    /// ([`write_jacobian`](Self::write_jacobian)).
     pub fn jacobian(&self, node: usize) -> Option<&Blocks> {
-        self.jacobians[node].as_ref().map(|j| &j.blocks)
+        self.jacobians[node].as_ref().and_then(LocalJacobian::blocks)
+    }
+
+    /// Writes the Jacobian blocks of consecutive elements of a mapped node, one after the other, as
+    /// [`Mapping::jacobian`](crate::Mapping::jacobian) does; false, and nothing written, of an
+    /// independent node. Allocates nothing.
+    ///
+    /// # Panics
+    /// If there are no such elements, or `out` is not of the size of their blocks.
+    pub fn write_jacobian(
+        &self,
+        model: &Model,
+        node: usize,
+        elements: Range<usize>,
+        out: &mut [f64],
+    ) -> bool {
+        let (NodeKind::Mapped { mapping, .. }, Some(jacobian)) =
+            (&model.nodes()[node].kind, &self.jacobians[node])
+        else {
+            return false;
+        };
+        match jacobian.blocks() {
+            Some(blocks) => out.copy_from_slice(blocks.run(elements)),
+            None => jacobian.make(mapping.as_ref(), &self.kept[node].values, elements, out),
+        }
+        true
     }
 
     /// The answer of [`Mapping::repeated`](crate::Mapping::repeated) for the mapping of a node.
@@ -279,9 +353,39 @@ impl Evaluation {
         self.jacobians[node].as_ref().and_then(|j| j.repeated)
     }
 
-    /// Stiffness blocks `K` of force field `i` (treated as a stiffness), one per group.
-    pub fn stiffness(&self, i: usize) -> &Blocks {
-        &self.fields[i].stiffness
+    /// Stiffness blocks `K` of force field `i` (treated as a stiffness), one per group; `None` where
+    /// they are made only where they are read ([`stiffness_block`](Self::stiffness_block)).
+    pub fn stiffness(&self, i: usize) -> Option<&Blocks> {
+        let field = &self.fields[i];
+        field.made.is_none().then_some(&field.stiffness)
+    }
+
+    /// The stiffness block of group `g` of force field `i` (treated as a stiffness), row-major: one
+    /// that is stored, or made in `room`. Allocates nothing.
+    ///
+    /// # Panics
+    /// If there is no such group, or its block has no room: [`MOST_MADE`](Self::MOST_MADE) is enough.
+    #[inline]
+    pub fn stiffness_block<'a>(
+        &'a self,
+        model: &Problem,
+        i: usize,
+        g: usize,
+        room: &'a mut [f64],
+    ) -> &'a [f64] {
+        let field = &self.fields[i];
+        let Some(factor) = field.made else {
+            return field.stiffness.block(g);
+        };
+        let width = field.stiffness.width(g);
+        let block = &mut room[..width * width];
+        block.fill(0.0);
+        // Whether it fails does not depend on the state, and was found out.
+        let _ = write_constant_stiffness(model, i, g..g + 1, block);
+        if factor != 1.0 {
+            block.iter_mut().for_each(|k| *k *= factor);
+        }
+        block
     }
 
     /// Damping blocks `B` of force field `i`, one per group, with the stiffness-proportional
@@ -433,6 +537,10 @@ impl Evaluation {
                 });
             }
         }
+        let independent = model.nodes().iter().filter(|n| n.first_dof().is_some());
+        let is_still = independent
+            .flat_map(|n| &state.velocities[n.velocity_range()])
+            .all(|v| *v == 0.0);
         for (index, node) in model.nodes().iter().enumerate() {
             let NodeKind::Mapped { mapping, ranges, .. } = &node.kind else {
                 continue;
@@ -465,8 +573,19 @@ impl Evaluation {
             jacobian.refill(mapping.as_ref(), own, threads).map_err(lost)?;
             let size = node.space.velocity_size();
             let v_child = &mut v_child[..node.count * size];
-            let lists = &self.dependencies[index];
-            jacobian.push(threads, lists, |at| parents.velocity(at), size, v_child);
+            let made_of = (mapping.as_ref(), &kept.values[..]);
+            // At rest nothing is written, so that velocities which never were take no memory.
+            if is_still && v_child.iter().all(|v| *v == 0.0) {
+                continue;
+            }
+            jacobian.push(
+                threads,
+                &self.lists[index],
+                made_of,
+                |at| parents.velocity(at),
+                size,
+                v_child,
+            );
         }
         Ok(())
     }

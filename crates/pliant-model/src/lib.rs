@@ -28,6 +28,7 @@ mod field;
 mod force_field;
 mod force_fields;
 mod joint;
+mod lean_state;
 mod mapping;
 mod mappings;
 mod mass;
@@ -51,6 +52,7 @@ pub use force_fields::{
     Pull, Spring, Torque, UniformCompliance,
 };
 pub use joint::{Joint, JointHandle, JointKind, Side};
+pub use lean_state::LeanState;
 pub use mapping::{Degenerate, Dependency, Mapping, MappingPieces, Parents};
 pub use mappings::{
     Addition, Affine, AffineEntry, Area, Barycentric, BeamSegment, BeamStrain, Cell, CentreOfMass,

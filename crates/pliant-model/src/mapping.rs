@@ -4,6 +4,7 @@ use crate::mappings::RelativeMotion;
 use crate::{Blocks, ModelError, Space};
 use std::fmt::Debug;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// One element of one parent that an element of the child depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -150,6 +151,13 @@ pub trait Mapping: Debug + Send + Sync {
     /// [`Degenerate`] where the mapping has no derivative.
     fn jacobian(&self, parents: Parents<'_>, out: &mut Blocks) -> Result<(), Degenerate>;
 
+    /// The blocks that [`jacobian`](Self::jacobian) writes, where the mapping
+    /// [is linear](Self::is_linear) and has them itself: an evaluation reads them there and keeps
+    /// no copy. `None` (the default) for all others.
+    fn constant_jacobian(&self) -> Option<&Arc<Blocks>> {
+        None
+    }
+
     /// Adds `(dJ/dt) v`, the acceleration of the child that the parents' velocities alone cause.
     /// Called after [`jacobian`](Self::jacobian) succeeded, and returns true. False (the default)
     /// has it made of the geometric stiffness, `v^T G_i v` with the `G_i` of a unit force along
@@ -241,7 +249,8 @@ pub trait MappingPieces: Debug + Send + Sync {
         Ok(())
     }
 
-    /// As [`Mapping::apply`].
+    /// As [`Mapping::apply`], from the positions of the parents alone: what has branches has no
+    /// pieces.
     ///
     /// # Errors
     /// [`Degenerate`] names the first of these elements that has no value.
@@ -263,6 +272,16 @@ pub trait MappingPieces: Debug + Send + Sync {
         elements: Range<usize>,
         out: &mut [f64],
     ) -> Result<(), Degenerate>;
+
+    /// Whether [`jacobian_of_kept`](Self::jacobian_of_kept) writes the Jacobian: an evaluation
+    /// makes blocks where they are read then, and has no room for them, provided that every element
+    /// depends on the element of its own number alone. False by default.
+    fn keeps_jacobian(&self) -> bool {
+        false
+    }
+
+    /// As [`jacobian`](Self::jacobian), of the numbers that are kept of these elements alone.
+    fn jacobian_of_kept(&self, _kept: &[f64], _elements: Range<usize>, _out: &mut [f64]) {}
 
     /// As [`Mapping::add_bias`], which it has to have unless it is linear.
     fn add_bias(&self, _parents: Parents<'_>, _elements: Range<usize>, _child: &mut [f64]) {}

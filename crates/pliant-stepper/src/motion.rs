@@ -8,6 +8,7 @@ use crate::{IntegratorMemory, LedgerMemory, TreatmentChoice};
 use pliant_model::{ComponentId, State};
 use pliant_solvers::complementarity::{ConicMemory, IslandMemory};
 use pliant_solvers::{BoundState, Elimination};
+use std::ops::Range;
 
 /// Everything that changes during a simulation. A step reads the motion at its start and writes the
 /// motion at its end; a step that fails leaves no trace but in its own copy. A checkpoint is such a
@@ -82,13 +83,21 @@ pub struct Controls {
     pub fixed: Vec<bool>,
     /// Velocities that fixed coordinates have at the end of the next step (m/s, rad/s).
     pub held: Vec<f64>,
-    /// Forces from outside the model, on all nodes (N, N m).
+    /// Forces from outside the model, on all nodes (N, N m); empty where none was ever set.
     pub external: Vec<f64>,
     /// Inputs of all force fields, one after the other.
     pub inputs: Vec<f64>,
     /// Force fields and constraints that act no more, in order.
     #[cfg_attr(feature = "serde", serde(default))]
     pub released: Vec<ComponentId>,
+}
+
+impl Controls {
+    /// Forces from outside on a range of the coordinates of all nodes (N, N m); empty where none
+    /// was ever set.
+    pub fn external_on(&self, coordinates: Range<usize>) -> &[f64] {
+        self.external.get(coordinates).unwrap_or(&[])
+    }
 }
 
 /// The treatments chosen for force fields that leave theirs open.

@@ -43,7 +43,7 @@ pub struct Step<'a> {
     pub scheme: &'a Scheme,
 }
 
-/// Buffers for the coordinates of any one node, twice.
+/// Buffers for coordinates of one node, as large as was asked for.
 #[derive(Debug, Default)]
 pub struct Room {
     /// Coordinates of one node.
@@ -51,13 +51,12 @@ pub struct Room {
     pub(crate) second: Vec<f64>,
 }
 
-impl Room {
-    /// Has room for the nodes of the model of a system.
-    pub(crate) fn fit(&mut self, system: &System) {
-        let size = system.scratch.shifted.len();
-        self.first.resize(size, 0.0);
-        self.second.resize(size, 0.0);
+/// So many numbers of a buffer, which grows where it has fewer.
+pub(crate) fn room(buffer: &mut Vec<f64>, size: usize) -> &mut [f64] {
+    if buffer.len() < size {
+        buffer.resize(size, 0.0);
     }
+    &mut buffer[..size]
 }
 
 /// Stages of a step, of methods that have a choice.

@@ -94,7 +94,7 @@ pub(crate) struct Scratch {
     /// Right-hand side of the linearly implicit gyroscopic torque, and its last iterate.
     pub(crate) right_hand_side: Vec<f64>,
     pub(crate) previous_change: Vec<f64>,
-    /// Coordinates of one node, twice.
+    /// Positions and velocities of one node whose rows are driven.
     pub(crate) shifted: Vec<f64>,
     /// Forces of all nodes, forces and given accelerations of the independent coordinates.
     pub(crate) node_force: Vec<f64>,
@@ -118,9 +118,6 @@ impl System {
         evaluation.evaluate(&model, &state)?;
         let assembler = Assembler::new(&model, &evaluation)?;
         let (rows, dofs) = (model.row_count(), model.dof_count());
-        let nodes = model.nodes().iter();
-        let largest = nodes.map(|n| n.position_range().len().max(n.velocity_range().len()));
-        let room = 2 * largest.max().unwrap_or(0);
         Ok(Self {
             options,
             evaluation,
@@ -141,7 +138,6 @@ impl System {
                 impulse: vec![0.0; dofs],
                 displacement: vec![0.0; dofs],
                 fixed_change: vec![0.0; dofs],
-                shifted: vec![0.0; room],
                 ..Scratch::default()
             },
             contacts: None,
@@ -173,7 +169,7 @@ impl System {
             controls: Controls {
                 fixed: self.assembler.system().fixed.clone(),
                 held: vec![0.0; dofs],
-                external: vec![0.0; model.velocity_count()],
+                external: Vec::new(),
                 inputs: model.parameters().inputs().to_vec(),
                 released: Vec::new(),
             },
@@ -345,11 +341,9 @@ impl System {
         Ok(())
     }
 
-    /// Another evaluation of the model, on the same threads.
+    /// Another evaluation of the model, on the threads of the last step.
     pub(crate) fn new_evaluation(&self) -> Evaluation {
-        let mut own = Evaluation::new(&self.model);
-        own.share(self.assembler.threads());
-        own
+        self.evaluation.another(&self.model)
     }
 
     /// Evaluates forces, Jacobians and stiffnesses of a motion, with the forces from outside; force
@@ -413,14 +407,19 @@ impl System {
 
     /// Whether a force from outside acts on a node on which nothing else acts.
     fn idle_forces(&self, motion: &Motion) -> bool {
-        let forces = &motion.controls.external;
+        let forces = &motion.controls;
         let mut idle = self
             .model
             .nodes()
             .iter()
             .enumerate()
             .filter(|(n, _)| !self.assembler.acts_on(*n));
-        idle.any(|(_, node)| forces[node.velocity_range()].iter().any(|f| *f != 0.0))
+        idle.any(|(_, node)| {
+            forces
+                .external_on(node.velocity_range())
+                .iter()
+                .any(|f| *f != 0.0)
+        })
     }
 
     /// Moves what force fields with a memory remember on to the present positions, `elapsed`

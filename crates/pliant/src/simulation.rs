@@ -23,6 +23,7 @@ use pliant_stepper::options::Weights;
 use pliant_stepper::report::{Counters, StepReport};
 use pliant_stepper::sleep;
 use pliant_stepper::system::{System, TreatmentChoice};
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -33,7 +34,7 @@ pub struct Simulation {
     pub options: Options,
     /// The present motion; during a step, its end.
     pub(crate) motion: Motion,
-    /// The motion at the start of the present step.
+    /// The motion at the start of the present step; empty before the first one.
     pub(crate) start: Motion,
     /// The moment before the present step, to which one that fails goes back.
     before: Before,
@@ -64,7 +65,7 @@ impl Simulation {
         let motion = system.initial_motion()?;
         let mut simulation = Self {
             options,
-            start: motion.clone(),
+            start: Motion::default(),
             before: Before::default(),
             motion,
             system,
@@ -289,7 +290,13 @@ impl Simulation {
             }
             .into());
         }
-        let place = &mut self.motion.controls.external[entry.first_velocity + element * size..][..size];
+        let all = self.system.model.velocity_count();
+        let external = &mut self.motion.controls.external;
+        if external.is_empty() && force.iter().all(|f| *f == 0.0) {
+            return Ok(());
+        }
+        external.resize(all, 0.0);
+        let place = &mut external[entry.first_velocity + element * size..][..size];
         if place != force {
             place.copy_from_slice(force);
             sleep::wake_elements(&mut self.system, &mut self.motion, node, element..element + 1);
@@ -298,9 +305,13 @@ impl Simulation {
     }
 
     /// The forces from outside on all elements of a node, as [`set_force`](Self::set_force) set
-    /// them.
-    pub fn external_forces(&self, node: NodeId) -> &[f64] {
-        &self.motion.controls.external[self.system.model.node(node).velocity_range()]
+    /// them; zeros where none was set.
+    pub fn external_forces(&self, node: NodeId) -> Cow<'_, [f64]> {
+        let range = self.system.model.node(node).velocity_range();
+        match self.motion.controls.external_on(range.clone()) {
+            [] => Cow::Owned(vec![0.0; range.len()]),
+            forces => Cow::Borrowed(forces),
+        }
     }
 
     /// Frees chosen velocity coordinates of one element; they keep their velocity.
@@ -473,7 +484,7 @@ impl Simulation {
     pub(crate) fn observed(&self) -> Step<'_> {
         Step {
             system: &self.system,
-            start: &self.start,
+            start: start_of_last_step(&self.start, &self.motion),
             end: &self.motion,
             scheme: &self.scheme,
         }
@@ -483,7 +494,7 @@ impl Simulation {
     pub(crate) fn energies(&mut self, by_multipliers: bool) -> Energies {
         let step = Step {
             system: &self.system,
-            start: &self.start,
+            start: start_of_last_step(&self.start, &self.motion),
             end: &self.motion,
             scheme: &self.scheme,
         };
@@ -647,5 +658,14 @@ impl Simulation {
     /// The wrench of some parts of a joint.
     pub fn wrench_of(&self, joint: &JointHandle, parts: &[ComponentId], on: On, axes: Axes) -> Wrench {
         observe::wrench_of(&self.system, &self.motion, joint, parts, on, axes)
+    }
+}
+
+/// The motion at the start of the last step, the present one before the first.
+fn start_of_last_step<'a>(start: &'a Motion, present: &'a Motion) -> &'a Motion {
+    if start.state.positions.is_empty() {
+        present
+    } else {
+        start
     }
 }

@@ -31,7 +31,7 @@ impl Source {
                 let count = motion.model().node(id).count;
                 node::read(motion, id, quantity, 0..count, out);
             }
-            Self::Forces(id) => out.copy_from_slice(motion.external_forces(id)),
+            Self::Forces(id) => out.copy_from_slice(&motion.external_forces(id)),
             Self::Reaction(id) => copy_or_not_a_number(motion.reaction(id), out),
         }
     }

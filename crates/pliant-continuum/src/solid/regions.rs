@@ -166,14 +166,16 @@ impl Piece<'_> {
                 reason: "its moduli are the same everywhere; take several materials",
             });
         }
-        let points = self.mesh.rest_points(ElementKind::stiffness_degree);
-        let law = |point: &RestPoint| {
-            let place = self.mesh.place_of(point);
-            let here = varies(self.elements[point.element], place);
-            self.check_at(&here).map_err(|error| at(place, error))?;
-            Ok(here.law)
-        };
-        points.iter().map(law).collect()
+        let mut laws = Vec::new();
+        self.mesh
+            .try_each_point(ElementKind::stiffness_degree, |point: &RestPoint| {
+                let place = self.mesh.place_of(point);
+                let here = varies(self.elements[point.element], place);
+                self.check_at(&here).map_err(|error| at(place, error))?;
+                laws.push(here.law);
+                Ok::<(), ContinuumError>(())
+            })?;
+        Ok(laws)
     }
 
     /// Checks the material at a place against that of the region.

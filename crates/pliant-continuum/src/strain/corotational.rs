@@ -276,6 +276,46 @@ impl WithSimd for Value<'_, '_> {
 }
 
 /// `d(S : U) = R (S + [y]) : dF` with `y = T axl(U S)`, for each `S` that picks a number.
+#[inline(always)]
+fn derivative<S: Simd>(simd: S, of: &Decomposition<S>) -> [Wide<S>; 54] {
+    let Decomposition { r, u, turn } = of;
+    let zero = Wide::splat(simd, 0.0);
+    let mut rows = [zero; 54];
+    for (k, [i, j]) in PAIRS.into_iter().enumerate() {
+        // U S and R S: their columns i and j are the columns j and i of U and R.
+        let (mut us, mut rs) = ([[zero; 3]; 3], [[zero; 3]; 3]);
+        for a in 0..3 {
+            (us[a][i], us[a][j]) = (u[a][j], u[a][i]);
+            (rs[a][i], rs[a][j]) = (r[a][j], r[a][i]);
+        }
+        let y = times(turn, &axial(&us));
+        let row = flat(sum(&rs, &times_skew(r, &y)));
+        rows[9 * k..9 * k + 9].copy_from_slice(&row);
+    }
+    rows
+}
+
+/// The [`derivative`] of points whose decompositions are given.
+struct JacobianOfKept<'a, 'b> {
+    kept: &'a [f64],
+    out: &'b mut [f64],
+}
+
+impl WithSimd for JacobianOfKept<'_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let kept = self.kept.as_chunks::<KEPT>().0.chunks(S::F64_LANES);
+        let groups = self.out.as_chunks_mut::<54>().0.chunks_mut(S::F64_LANES);
+        for (kept, out) in kept.zip(groups) {
+            let of = Decomposition::from_kept(&load(simd, kept.len(), kept));
+            store(&derivative(simd, &of), out);
+        }
+    }
+}
+
+/// The [`derivative`] of points.
 struct Jacobian<'a, 'b>(Piece<'a, 'b>);
 
 impl WithSimd for Jacobian<'_, '_> {
@@ -288,23 +328,9 @@ impl WithSimd for Jacobian<'_, '_> {
             elements,
             out,
         } = self.0;
-        let zero = Wide::splat(simd, 0.0);
         let groups = out.as_chunks_mut::<54>().0.chunks_mut(S::F64_LANES);
         for (points, out) in Points::cut::<S>(parents, elements).zip(groups) {
-            let Decomposition { r, u, turn } = points.decomposition(simd)?;
-            let mut rows = [zero; 54];
-            for (k, [i, j]) in PAIRS.into_iter().enumerate() {
-                // U S and R S: their columns i and j are the columns j and i of U and R.
-                let (mut us, mut rs) = ([[zero; 3]; 3], [[zero; 3]; 3]);
-                for a in 0..3 {
-                    (us[a][i], us[a][j]) = (u[a][j], u[a][i]);
-                    (rs[a][i], rs[a][j]) = (r[a][j], r[a][i]);
-                }
-                let y = times(&turn, &axial(&us));
-                let row = flat(sum(&rs, &times_skew(&r, &y)));
-                rows[9 * k..9 * k + 9].copy_from_slice(&row);
-            }
-            store(&rows, out);
+            store(&derivative(simd, &points.decomposition(simd)?), out);
         }
         Ok(())
     }
@@ -481,6 +507,14 @@ impl MappingPieces for CorotationalStrain {
             elements,
             out,
         }))
+    }
+
+    fn keeps_jacobian(&self) -> bool {
+        true
+    }
+
+    fn jacobian_of_kept(&self, kept: &[f64], _elements: Range<usize>, out: &mut [f64]) {
+        Arch::new().dispatch(JacobianOfKept { kept, out });
     }
 
     fn add_bias(&self, parents: Parents<'_>, elements: Range<usize>, child: &mut [f64]) {

@@ -13,6 +13,7 @@ pub(super) const PAIRS: [[usize; 2]; 6] = [[0, 0], [1, 1], [2, 2], [0, 1], [1, 2
 impl OfGradient for SmallStrain {
     const SIZE: usize = 6;
     const LINEAR: bool = true;
+    const MADE: bool = true;
 }
 
 impl OnePoint for SmallStrain {
@@ -32,6 +33,7 @@ impl OnePoint for SmallStrain {
 impl OfGradient for GreenLagrange {
     const SIZE: usize = 6;
     const CHORDS: bool = true;
+    const MADE: bool = true;
 }
 
 impl OnePoint for GreenLagrange {

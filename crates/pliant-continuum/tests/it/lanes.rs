@@ -69,12 +69,13 @@ fn evaluated(
         .clone();
     let values = &state.positions[child.position_range()];
     let accelerations = &evaluation.bias()[child.velocity_range()];
-    let jacobians = evaluation.jacobian(1).unwrap();
+    let mut jacobians = vec![[0.0; 54]; points.len()];
+    evaluation.write_jacobian(model, 1, 0..points.len(), jacobians.as_flattened_mut());
     let of_point = |p: usize| {
         let six = 6 * p..6 * p + 6;
         let parts = [
             &values[six.clone()],
-            jacobians.block(p),
+            &jacobians[p],
             &accelerations[six],
             geometry.block(p),
         ];

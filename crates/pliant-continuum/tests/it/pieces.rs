@@ -1,8 +1,12 @@
 //! Strains and materials a few points at a time, on threads: the same bits as all at once, and the
 //! same errors.
 
-use pliant_continuum::{CorotationalStrain, LinearElastic, Mesh, Solid, StrainEnergy};
-use pliant_model::{Evaluation, Model, ModelError, Problem, Space, State, Threads, Treatment};
+use pliant_continuum::{
+    CorotationalStrain, Elasticity, LinearElastic, Mesh, Solid, StrainEnergy, StrainMeasure,
+};
+use pliant_model::{
+    Blocks, Evaluation, LeanState, Model, ModelError, NodeKind, Problem, Space, State, Threads, Treatment,
+};
 
 /// A block of 800 points, deflected, twisted and in motion.
 fn deflected(solid: &Solid) -> (Problem, State) {
@@ -37,11 +41,16 @@ fn everything(model: &Problem, state: &State, threads: usize) -> Vec<Vec<f64>> {
     evaluation.pull_back_sizes(model, &mut sizes);
     evaluation.push_forward(model, &mut pushed);
     let mut out = vec![force, pulled, sizes, pushed, evaluation.bias().to_vec()];
-    let stiffness = evaluation.stiffness(0);
-    out.push(stiffness.run(0..stiffness.len()).to_vec());
+    let mut room = [0.0; Evaluation::MOST_MADE];
+    for point in 0..model.nodes()[1].count {
+        out.push(evaluation.stiffness_block(model, 0, point, &mut room).to_vec());
+    }
     for index in 1..model.nodes().len() {
-        let blocks = evaluation.jacobian(index).unwrap();
-        out.push(blocks.run(0..blocks.len()).to_vec());
+        let count = model.nodes()[index].count;
+        // Coefficients of eight nodes, or strains over nine numbers.
+        let mut blocks = vec![f64::NAN; if index == 1 { 24 } else { 54 } * count];
+        assert!(evaluation.write_jacobian(model, index, 0..count, &mut blocks));
+        out.push(blocks);
         if let Some(blocks) = evaluation.geometric_stiffness(model, &state, index, &out[0]) {
             out.push(blocks.run(0..blocks.len()).to_vec());
         }
@@ -115,6 +124,63 @@ fn one_geometric_block_is_that_of_all() {
     assert!(!evaluation.write_geometric_stiffness(&model, &state, (0, 0..1), &force, &mut out));
 }
 
+/// Jacobians of strains that are made where they are read are those that the mapping writes from
+/// its parents, to the bit, in any piece; nothing is stored of them. Those of gradients are with the
+/// mapping.
+#[test]
+fn jacobians_that_are_not_stored_are_those_of_the_mapping() {
+    for measure in [
+        StrainMeasure::Small,
+        StrainMeasure::Corotational,
+        StrainMeasure::GreenLagrange,
+    ] {
+        let law = Elasticity::Isotropic {
+            young: 1e5,
+            poisson: 0.3,
+        };
+        let (model, mut state) = deflected(&Solid::of_strains(measure, law));
+        let mut evaluation = Evaluation::new(&model);
+        evaluation.propagate(&model, &mut state).unwrap();
+        assert!(evaluation.jacobian(2).is_none());
+        for (index, size) in [(1, 24), (2, 54)] {
+            let node = &model.nodes()[index];
+            let NodeKind::Mapped { mapping, ranges, .. } = &node.kind else {
+                panic!("{index} is mapped");
+            };
+            let (height, width) = if index == 1 { (3, 8) } else { (6, 9) };
+            let mut expected = Blocks::new((0..node.count).map(|_| (height, width)));
+            let parents = pliant_model::Parents::new(&state.positions, &state.velocities, ranges);
+            mapping.jacobian(parents, &mut expected).unwrap();
+            for elements in [0..1, 3..20, 513..514, 0..800] {
+                let mut found = vec![f64::NAN; elements.len() * size];
+                assert!(evaluation.write_jacobian(&model, index, elements.clone(), &mut found));
+                assert_eq!(found, expected.run(elements), "{measure:?}");
+            }
+        }
+        assert!(!evaluation.write_jacobian(&model, 0, 0..1, &mut []));
+    }
+}
+
+/// A state comes back to the bit by what others do not follow from, and that is little of a solid:
+/// gradients and strains, 15 numbers at each of 800 points, follow from the nodes.
+#[test]
+fn a_state_comes_back_by_its_lean_part() {
+    let (model, start) = deflected(&Solid::corotational(1e5, 0.3));
+    let lean = LeanState::of(&model, &start);
+    let kept: usize = lean.nodes(&model).map(|(_, x)| x.len()).sum();
+    assert_eq!((kept, start.positions.len()), (3 * 180, 3 * 180 + 15 * 800));
+    assert!(start.velocities[3 * 180..].iter().any(|v| *v != 0.0));
+    let mut state = start.clone();
+    for (k, x) in state.positions.iter_mut().enumerate() {
+        *x += 0.01 * (k as f64).sin();
+    }
+    state.velocities.fill(1.0);
+    lean.write(&model, &mut state);
+    assert!(state != start);
+    model.propagate(&mut state).unwrap();
+    assert_eq!(state, start);
+}
+
 /// Two points without a rotation in different pieces: it is always the first that is named.
 #[test]
 fn the_first_degenerate_point_is_named_whatever_the_threads() {
@@ -165,7 +231,8 @@ fn kept_stiffness_comes_back_after_it_was_scaled() {
     for _ in 0..3 {
         evaluation.evaluate(&model, &state).unwrap();
         for (element, factor) in [(0, 1.0), (1, 2.0)] {
-            let found = evaluation.stiffness(0).block(element)[0];
+            assert!(evaluation.stiffness(0).is_none());
+            let found = evaluation.stiffness_block(&model, 0, element, &mut [0.0; 36])[0];
             // A few roundings.
             assert!((found / (factor * exact) - 1.0).abs() < 1e-14, "{found} {exact}");
         }

@@ -41,7 +41,7 @@ pub(super) fn bodies(problem: &Problem) -> impl Iterator<Item = Body> + '_ {
 pub(super) struct Loads {
     /// Forces of all but rows, and of rows too where both enter alike.
     forces: Vec<f64>,
-    /// Forces of rows alone.
+    /// Forces of rows alone, once they entered otherwise than the others.
     rows: Vec<f64>,
     /// Diagonal of the masses on independent nodes.
     masses: Vec<f64>,
@@ -51,7 +51,7 @@ impl Loads {
     pub(super) fn new(problem: &Problem) -> Self {
         Self {
             forces: vec![0.0; problem.velocity_count()],
-            rows: vec![0.0; problem.velocity_count()],
+            rows: Vec::new(),
             masses: mass_diagonal(problem),
         }
     }
@@ -76,6 +76,7 @@ impl Loads {
         }
         if rows != GeometricStiffness::None {
             if rows != forces {
+                self.rows.resize(problem.velocity_count(), 0.0);
                 self.rows.fill(0.0);
             }
             let target = if rows == forces {

@@ -156,7 +156,7 @@ impl Assembler {
         let modes = scheme.geometry;
         // How much is taken is seen on the degrees of freedom.
         if takes_shares(modes.forces) || takes_shares(modes.multipliers) {
-            self.plan.jacobians.fill(evaluation);
+            self.plan.jacobians.fill(problem, evaluation);
         }
         let step = Step {
             problem,
@@ -281,12 +281,17 @@ impl ResponseOperator<'_> {
             Of::Response => (h * h * alpha * beta, self.evaluation.is_damped(i)),
             Of::Change => (-h * h * alpha, false),
         };
-        let (stiffness, dampers) = (self.evaluation.stiffness(i), self.evaluation.damping(i));
+        let dampers = self.evaluation.damping(i);
         let node = self.problem.node(field.node);
         let (size, range) = (node.space.velocity_size(), node.velocity_range());
         let (u, f) = (&scratch.u[range.clone()], &mut scratch.f[range]);
-        let add = |g: usize, u: &[f64], f: &mut [f64]| {
-            add_symmetric(stiffness.block(g), gain, u, f);
+        let add = |g: usize, room: &mut [f64], u: &[f64], f: &mut [f64]| {
+            add_symmetric(
+                self.evaluation.stiffness_block(self.problem, i, g, room),
+                gain,
+                u,
+                f,
+            );
             if damping {
                 add_symmetric(dampers.block(g), h * alpha, u, f);
             }
@@ -299,14 +304,16 @@ impl ResponseOperator<'_> {
                 |e| e * size,
                 f,
                 |elements, f| {
+                    let mut room = [0.0; Evaluation::MOST_MADE];
                     for (e, f) in elements.zip(f.chunks_exact_mut(size)) {
-                        add(e, &u[e * size..][..size], f);
+                        add(e, &mut room, &u[e * size..][..size], f);
                     }
                     Ok::<(), Infallible>(())
                 },
             );
             return;
         }
+        let mut room = [0.0; Evaluation::MOST_MADE];
         for (g, elements) in groups.iter().enumerate() {
             let width = elements.len() * size;
             let (own, sum) = scratch.own[..2 * width].split_at_mut(width);
@@ -314,7 +321,7 @@ impl ResponseOperator<'_> {
                 own.copy_from_slice(&u[e * size..][..size]);
             }
             sum.fill(0.0);
-            add(g, own, sum);
+            add(g, &mut room, own, sum);
             for (e, sum) in elements.iter().zip(sum.chunks_exact(size)) {
                 f[e * size..][..size]
                     .iter_mut()

@@ -69,7 +69,7 @@ impl ElementBlocks {
             sources: vec![0.0; (stack * stack).max(9)],
             dofs: vec![0.0; width * width],
             stack: vec![0.0; stack * width],
-            product: vec![0.0; stack.max(own) * width],
+            product: vec![0.0; stack.max(own) * width.max(own)],
             eigen: vec![0.0; (2 * stack * stack).max(18)],
         }
     }
@@ -212,7 +212,8 @@ fn add_nodes(
             let rhs = &mut target.rhs[first + e * size..][..size];
             for i in entry.stiffnesses.iter().filter(|_| wanted.fields) {
                 let alpha = scheme.alpha_of(ComponentId::ForceField(*i));
-                let (k, b) = (evaluation.stiffness(*i).block(e), evaluation.damping(*i).block(e));
+                let k = evaluation.stiffness_block(problem, *i, e, &mut blocks.product);
+                let b = evaluation.damping(*i).block(e);
                 for (t, (k, b)) in block.iter_mut().zip(k.iter().zip(b)) {
                     *t += h * alpha * (damping_gain * b + h * beta * k);
                 }
@@ -264,7 +265,7 @@ fn add_coupled(
             }
             (ComponentId::ForceField(i), _) if wanted.fields => {
                 let alpha = scheme.alpha_of(coupled.source);
-                let k = evaluation.stiffness(i).block(coupled.group);
+                let k = evaluation.stiffness_block(problem, i, coupled.group, &mut blocks.product);
                 let b = evaluation.damping(i).block(coupled.group);
                 for (t, (k, b)) in block.iter_mut().zip(k.iter().zip(b)) {
                     *t += h * alpha * (damping_gain * b + h * beta * k);

@@ -3,7 +3,7 @@
 use super::response::Terms;
 use super::{Assembler, Step, fill_jacobian_rows};
 use crate::{GeometricTerms, Scheme};
-use pliant_model::{ComponentId, Evaluation, Problem, RowLaw, State};
+use pliant_model::{ComponentId, Evaluation, Model, Problem, RowLaw, State};
 
 impl Assembler {
     /// Fills `W = K - G`, `J` and `R = C`, without mass and damping; right-hand sides are zero and
@@ -97,8 +97,8 @@ impl Assembler {
 
     /// Composes the Jacobians of the present state, with which [`project`](Self::project) makes
     /// transient rows; the system stays as it is.
-    pub fn fill_jacobians(&mut self, evaluation: &Evaluation) {
-        self.plan.jacobians.fill(evaluation);
+    pub fn fill_jacobians(&mut self, model: &Model, evaluation: &Evaluation) {
+        self.plan.jacobians.fill(model, evaluation);
     }
 
     /// Replaces the right-hand sides of the filled system.

@@ -36,6 +36,10 @@ pub(super) struct Scratch {
     /// Geometric stiffness of all that hangs on the elements of the runs: of each node that hangs on
     /// them, one element after the other.
     geometry: Vec<f64>,
+    /// Jacobians of what hangs there, where they are not stored: as the geometric stiffness.
+    jacobians: Vec<f64>,
+    /// A stiffness block that is not stored.
+    stiffness: Vec<f64>,
     eigen: Vec<f64>,
     half: Vec<f64>,
     /// Block of one element, and its sums.
@@ -60,6 +64,8 @@ impl Slot {
                 own: vec![0.0; s.own * s.own],
                 product: vec![0.0; s.own * s.point],
                 geometry: vec![0.0; s.point * s.point * s.hanging * BATCH.max(s.elements)],
+                jacobians: vec![0.0; s.own * s.point * s.hanging * BATCH.max(s.elements)],
+                stiffness: vec![0.0; s.own.max(s.point).pow(2)],
                 eigen: vec![0.0; 2 * s.point * s.point],
                 half: vec![0.0; s.half],
                 alone: vec![0.0; s.half],
@@ -199,6 +205,37 @@ impl<'a> RunInput<'a> {
         }
     }
 
+    /// Makes the Jacobians that are not stored of all that hangs on some elements.
+    #[inline(always)]
+    fn make_jacobians(&self, elements: Range<usize>, scratch: &mut Scratch) {
+        let area = self.sizes.own * self.sizes.point;
+        for (among, hanging) in self.bundle.hanging.iter().enumerate() {
+            if self.evaluation.jacobian(hanging.node).is_some() {
+                continue;
+            }
+            let (places, first) = self.hanging_on(among, elements.clone());
+            let own = self.jacobian_size(hanging.node);
+            let blocks = &mut scratch.jacobians[first * area..][..places.len() * own];
+            let problem = self.step.problem;
+            if hanging.in_order {
+                self.evaluation
+                    .write_jacobian(problem, hanging.node, places, blocks);
+                continue;
+            }
+            for (e, block) in hanging.elements[places].iter().zip(blocks.chunks_exact_mut(own)) {
+                self.evaluation
+                    .write_jacobian(problem, hanging.node, *e..*e + 1, block);
+            }
+        }
+    }
+
+    /// Numbers of the Jacobian of an element that hangs on one.
+    #[inline(always)]
+    fn jacobian_size(&self, node: usize) -> usize {
+        let (d, m) = self.bundle.shape;
+        self.step.problem.nodes()[node].space.velocity_size() * d * m
+    }
+
     /// The runs of a slot.
     #[inline(always)]
     fn compute(&self, slot: &mut Slot) {
@@ -218,6 +255,7 @@ impl<'a> RunInput<'a> {
             let (batch, elements) = self.batch(&left);
             left.start = batch.end;
             self.evaluate_geometry(elements.clone(), scratch);
+            self.make_jacobians(elements.clone(), scratch);
             for r in batch {
                 let run = &self.bundle.runs[r];
                 let n = blocks.width(run.elements.start);
@@ -261,16 +299,25 @@ impl<'a> RunInput<'a> {
             let rhs = &mut rhs[k * size..][..size];
             rhs.fill(0.0);
             let own = &g[k * m * n..][..m * n];
-            self.add_own(self.bundle.node, size, q, &mut scratch.point, rhs);
+            self.add_own(
+                self.bundle.node,
+                size,
+                q,
+                &mut scratch.point,
+                &mut scratch.stiffness,
+                rhs,
+            );
             for (among, hanging) in self.bundle.hanging.iter().enumerate() {
                 let (places, first) = self.hanging_on(among, q..q + 1);
                 let before = self.bundle.hanging[among].on(start..q).len();
                 for (at, place) in places.enumerate() {
                     let e = hanging.elements[place];
+                    let made = first * self.sizes.own * self.sizes.point
+                        + (before + at) * self.jacobian_size(hanging.node);
                     match self.step.problem.nodes()[hanging.node].space.velocity_size() {
-                        6 => self.add_hanging(hanging.node, 6, e, rhs, scratch),
-                        1 => self.add_hanging(hanging.node, 1, e, rhs, scratch),
-                        s => self.add_hanging(hanging.node, s, e, rhs, scratch),
+                        6 => self.add_hanging(hanging.node, 6, e, made, rhs, scratch),
+                        1 => self.add_hanging(hanging.node, 1, e, made, rhs, scratch),
+                        s => self.add_hanging(hanging.node, s, e, made, rhs, scratch),
                     }
                     if self.acting[among] {
                         let block = first + before + at;
@@ -290,7 +337,15 @@ impl<'a> RunInput<'a> {
     /// Masses, springs and dampers on one element of `size` coordinates, and what springs add to its
     /// right-hand side. Whether there are any.
     #[inline(always)]
-    fn add_own(&self, node: usize, size: usize, e: usize, block: &mut [f64], rhs: &mut [f64]) -> bool {
+    fn add_own(
+        &self,
+        node: usize,
+        size: usize,
+        e: usize,
+        block: &mut [f64],
+        room: &mut [f64],
+        rhs: &mut [f64],
+    ) -> bool {
         let sites = &self.plan.nodes[node];
         let node = &self.step.problem.nodes()[node];
         let block = &mut block[..size * size];
@@ -310,7 +365,8 @@ impl<'a> RunInput<'a> {
             let v = &self.step.state.velocities[first..first + size];
             for i in &sites.stiffnesses {
                 let alpha = self.step.scheme.alpha_of(ComponentId::ForceField(*i));
-                let stiffness = &self.evaluation.stiffness(*i).block(e)[..size * size];
+                let problem = self.step.problem;
+                let stiffness = &self.evaluation.stiffness_block(problem, *i, e, room)[..size * size];
                 if self.wanted.damping && self.evaluation.is_damped(*i) {
                     let damping = &self.evaluation.damping(*i).block(e)[..size * size];
                     let rate = h * alpha;
@@ -326,17 +382,25 @@ impl<'a> RunInput<'a> {
     }
 
     /// Adds the blocks of an element of `size` coordinates that hangs on one, pulled to it, and its
-    /// terms of the right-hand side.
+    /// terms of the right-hand side; its Jacobian begins at `made` in the scratch if it is not stored.
     #[inline(always)]
-    fn add_hanging(&self, node: usize, size: usize, e: usize, rhs: &mut [f64], scratch: &mut Scratch) {
+    fn add_hanging(
+        &self,
+        node: usize,
+        size: usize,
+        e: usize,
+        made: usize,
+        rhs: &mut [f64],
+        scratch: &mut Scratch,
+    ) {
         let width = rhs.len();
         let (own, force) = (&mut scratch.own[..size * size], &mut scratch.force[..size]);
         own.fill(0.0);
         force.fill(0.0);
-        if let Some(j) = self.evaluation.jacobian(node)
-            && self.add_own(node, size, e, own, force)
-        {
-            let (shape, j) = (BlockShape { size, width }, &j.block(e)[..size * width]);
+        if self.add_own(node, size, e, own, &mut scratch.stiffness, force) {
+            let stored = self.evaluation.jacobian(node).map(|j| j.block(e));
+            let j = &stored.unwrap_or(&scratch.jacobians[made..])[..size * width];
+            let shape = BlockShape { size, width };
             pull(own, j, shape, &mut scratch.product, &mut scratch.point);
             for (f, j) in force.iter().zip(j.chunks_exact(width)) {
                 rhs.iter_mut().zip(j).for_each(|(r, j)| *r += j * f);

@@ -1,13 +1,30 @@
 //! Forces of force fields and their stiffness, damping and compliance blocks.
 
-use super::Evaluation;
 use super::gather::certainly;
+use super::{Evaluation, write_constant_stiffness};
 use crate::blocks::PIECE;
 use crate::{
-    At, Attachment, ComponentId, ForceFieldEntry, ModelError, NotInvertible, Past, Problem, RowLaw, State,
-    Treatment,
+    At, Attachment, Blocks, ComponentId, ForceFieldEntry, ModelError, NotInvertible, Past, Problem, RowLaw,
+    State, Treatment,
 };
 use std::ops::Range;
+
+/// Finds out whether stiffness blocks that never change, of the shapes of these, are finite.
+fn check_constant_stiffness(problem: &Problem, i: usize, shapes: &Blocks) -> Result<(), NotInvertible> {
+    let mut room = vec![
+        0.0;
+        (0..shapes.len())
+            .map(|e| shapes.block(e).len())
+            .max()
+            .unwrap_or(0)
+    ];
+    for e in 0..shapes.len() {
+        let block = &mut room[..shapes.block(e).len()];
+        block.fill(0.0);
+        write_constant_stiffness(problem, i, e..e + 1, block)?;
+    }
+    Ok(())
+}
 
 impl Evaluation {
     pub(super) fn evaluate_field(
@@ -32,8 +49,10 @@ impl Evaluation {
             return Ok(());
         }
         field.refill_damping(law.as_ref(), at, rate);
+        field.made = None;
         match problem.treatment(i) {
             Treatment::Compliance => {
+                field.deformation.resize(range.len(), 0.0);
                 field.compliance.clear();
                 law.compliance(at, &mut field.compliance);
                 law.deformation(at, &mut field.deformation);
@@ -67,7 +86,13 @@ impl Evaluation {
                             Ok(())
                         },
                     ));
-                    if !field.kept {
+                    if pieces.keeps_stiffness() && rate == 0.0 && size * size <= Self::MOST_MADE {
+                        if !std::mem::replace(&mut field.kept, true) {
+                            check_constant_stiffness(problem, i, &field.stiffness).map_err(lost)?;
+                            field.stiffness.forget();
+                        }
+                        field.made = Some(1.0);
+                    } else if !field.kept || !field.stiffness.is_laid_out() {
                         let write = |e: Range<usize>, out: &mut [f64]| {
                             let part = At {
                                 x: &at.x[e.start * width..e.end * width],
@@ -132,14 +157,21 @@ impl Evaluation {
         let attachment = &problem.force_fields()[i];
         let node = problem.node(attachment.node);
         let range = node.velocity_range();
+        self.shifted.resize(range.len().max(self.shifted.len()), 0.0);
         let force = &mut self.shifted[..range.len()];
         force.fill(0.0);
         problem.add_field_force(state, i, self.elapsed, force);
         for (f, own) in self.force[range].iter_mut().zip(force) {
             *f += (factor - 1.0) * *own;
         }
-        self.fields[i].stiffness.scale(factor);
-        self.fields[i].kept = false;
+        let field = &mut self.fields[i];
+        match &mut field.made {
+            Some(made) => *made *= factor,
+            None => {
+                field.stiffness.scale(factor);
+                field.kept = false;
+            }
+        }
     }
 
     /// Makes the force of each force field with a memory, as evaluated after some time, the mean of
@@ -156,6 +188,8 @@ impl Evaluation {
                 continue;
             }
             let range = problem.node(attachment.node).velocity_range();
+            self.shifted
+                .resize((2 * range.len()).max(self.shifted.len()), 0.0);
             let (now, then) = self.shifted.split_at_mut(range.len());
             let then = &mut then[..range.len()];
             now.fill(0.0);
@@ -186,6 +220,8 @@ impl Evaluation {
         let (node, law) = (problem.node(attachment.node), &attachment.component.law);
         let range = node.velocity_range();
         assert!(driven.clone().count() >= range.len());
+        self.shifted
+            .resize((2 * range.len()).max(self.shifted.len()), 0.0);
         let (x, rest) = self.shifted.split_at_mut(range.len());
         let v = &mut rest[..range.len()];
         let present = state.positions[node.position_range()]

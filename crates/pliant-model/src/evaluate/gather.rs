@@ -1,7 +1,7 @@
 //! Forces that come back to one parent, sorted by where they arrive, so that threads may share
 //! them.
 
-use crate::Dependency;
+use super::lists::Lists;
 use crate::blocks::PIECE;
 use std::convert::Infallible;
 
@@ -17,8 +17,8 @@ pub(super) struct Gather {
 impl Gather {
     /// Of the dependencies of all elements of a child on the `count` elements of one parent. None
     /// where there are too few to share, or more than 32 bits count.
-    pub(super) fn new(lists: &[Vec<Dependency>], count: usize) -> Option<Self> {
-        let all: usize = lists.iter().map(Vec::len).sum();
+    pub(super) fn new(lists: &Lists, count: usize) -> Option<Self> {
+        let all: usize = lists.iter().map(<[_]>::len).sum();
         if lists.len() <= PIECE || u32::try_from(all.max(lists.len())).is_err() {
             return None;
         }

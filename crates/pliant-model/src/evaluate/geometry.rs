@@ -33,7 +33,7 @@ impl Evaluation {
         if let Some(pieces) = mapping.pieces() {
             if blocks.len() != entry.count {
                 let widths = |d: &Dependency| ranges[d.parent].2.velocity_size();
-                let lists = self.dependencies[node].iter();
+                let lists = self.lists[node].iter();
                 let widths = lists.map(|l| l.iter().map(widths).sum());
                 *blocks = Blocks::new(widths.map(|w| (w, w)));
             }

@@ -2,11 +2,16 @@
 
 use super::Evaluation;
 use super::gather::{Gather, certainly};
+use super::lists::Lists;
 use crate::blocks::PIECE;
 use crate::mappings::relative_chord;
-use crate::{Blocks, Degenerate, Dependency, Mapping, Model, NodeId, NodeKind, Parents, Space, State};
+use crate::{
+    Blocks, Degenerate, Dependency, Mapping, MappingPieces, Model, NodeId, NodeKind, Parents, Space, State,
+};
 use pliant_threads::Threads;
 use std::collections::BTreeSet;
+use std::ops::Range;
+use std::sync::Arc;
 
 /// Coordinates of the elements of a node, `size` of each, one element after the other.
 struct ElementValues<V> {
@@ -14,10 +19,11 @@ struct ElementValues<V> {
     values: V,
 }
 
-/// The block of one dependency of an element of a mapped node, whose columns begin at `column`.
+/// The columns of one dependency in the block of an element.
 #[derive(Clone, Copy)]
-struct DependencyBlock {
-    element: usize,
+struct DependencyBlock<'a> {
+    block: &'a [f64],
+    width: usize,
     dependency: usize,
     column: usize,
 }
@@ -29,24 +35,122 @@ struct RepeatShape {
     m: usize,
 }
 
+/// Numbers that are made at a time where blocks are not stored: they stay in the nearest cache.
+const ROOM: usize = 1024;
+
+/// Where the blocks of a Jacobian are.
+#[derive(Debug)]
+enum Source {
+    Stored(Blocks),
+    /// With the mapping: they never change.
+    Constant(Arc<Blocks>),
+    /// Nowhere: they are made where they are read. Every element depends on the element of its own
+    /// number alone.
+    Made {
+        height: usize,
+        width: usize,
+    },
+}
+
 /// `J` of one mapped node over its parents.
 #[derive(Debug)]
 pub(super) struct LocalJacobian {
-    pub(super) blocks: Blocks,
+    source: Source,
     pub(super) repeated: Option<usize>,
-    /// How forces come back to the only parent, piece by piece.
+    /// Elements of the only parent, if there is one.
+    parent_count: Option<usize>,
+    /// How forces come back to it, piece by piece, once there are threads.
     gather: Option<Gather>,
     /// Numbers that never change are there.
     settled: bool,
 }
 
 impl LocalJacobian {
-    pub(super) fn new(blocks: Blocks, repeated: Option<usize>, gather: Option<Gather>) -> Self {
+    /// For the blocks of a mapping with these heights and widths and dependencies.
+    pub(super) fn new(
+        mapping: &dyn Mapping,
+        shapes: impl Iterator<Item = (usize, usize)> + Clone,
+        lists: &Lists,
+        parent_count: Option<usize>,
+    ) -> Self {
+        let repeated = mapping.repeated();
+        let is_made = mapping.pieces().is_some_and(MappingPieces::keeps_jacobian)
+            && repeated.is_none()
+            && lists.are_one_to_one();
+        let first = shapes
+            .clone()
+            .next()
+            .filter(|(height, width)| is_made && height * width <= ROOM);
+        let source = match (mapping.constant_jacobian(), first) {
+            (Some(blocks), _) if mapping.is_linear() => Source::Constant(Arc::clone(blocks)),
+            (_, Some((height, width))) if parent_count.is_some() => Source::Made { height, width },
+            _ => Source::Stored(Blocks::new(shapes)),
+        };
         Self {
-            blocks,
+            settled: !matches!(source, Source::Stored(_)),
+            source,
             repeated,
-            gather,
-            settled: false,
+            parent_count,
+            gather: None,
+        }
+    }
+
+    /// The blocks, unless they are made where they are read.
+    pub(super) fn blocks(&self) -> Option<&Blocks> {
+        match &self.source {
+            Source::Stored(blocks) => Some(blocks),
+            Source::Constant(blocks) => Some(blocks),
+            Source::Made { .. } => None,
+        }
+    }
+
+    /// Makes the blocks of some elements out of what the mapping keeps of all of them.
+    pub(super) fn make(&self, mapping: &dyn Mapping, kept: &[f64], elements: Range<usize>, out: &mut [f64]) {
+        out.fill(0.0);
+        if let Some(pieces) = mapping.pieces() {
+            let size = pieces.kept_size();
+            let kept = &kept[elements.start * size..elements.end * size];
+            pieces.jacobian_of_kept(kept, elements, out);
+        }
+    }
+
+    /// Visits the block of each element, with its width.
+    #[inline(always)]
+    fn visit(
+        &self,
+        (mapping, kept): (&dyn Mapping, &[f64]),
+        elements: Range<usize>,
+        mut visit: impl FnMut(usize, &[f64], usize),
+    ) {
+        let (height, width) = match &self.source {
+            Source::Stored(blocks) => {
+                return elements.for_each(|e| visit(e, blocks.block(e), blocks.width(e)));
+            }
+            Source::Constant(blocks) => {
+                return elements.for_each(|e| visit(e, blocks.block(e), blocks.width(e)));
+            }
+            Source::Made { height, width } => (*height, *width),
+        };
+        let mut room = [0.0; ROOM];
+        let size = (height * width).max(1);
+        for start in elements.clone().step_by(ROOM / size) {
+            let few = start..elements.end.min(start + ROOM / size);
+            let made = &mut room[..few.len() * size];
+            self.make(mapping, kept, few.clone(), made);
+            few.zip(made.chunks_exact(size))
+                .for_each(|(e, block)| visit(e, block, width));
+        }
+    }
+
+    /// Sorts what depends on each element of the only parent, so that threads may share the forces
+    /// that come back to it.
+    pub(super) fn sort_for_threads(&mut self, lists: &Lists) {
+        if let (Some(count), None, false) = (
+            self.parent_count,
+            &self.gather,
+            matches!(self.source, Source::Made { .. }),
+        ) {
+            self.gather = Gather::new(lists, count);
         }
     }
 
@@ -60,22 +164,26 @@ impl LocalJacobian {
         if self.settled {
             return Ok(());
         }
+        let Source::Stored(blocks) = &mut self.source else {
+            return Ok(());
+        };
         if let Some(pieces) = mapping.pieces() {
-            self.blocks
-                .write_pieces(threads, |elements, out| pieces.jacobian(parents, elements, out))?;
+            blocks.write_pieces(threads, |elements, out| pieces.jacobian(parents, elements, out))?;
         } else {
-            self.blocks.clear();
-            mapping.jacobian(parents, &mut self.blocks)?;
+            blocks.clear();
+            mapping.jacobian(parents, blocks)?;
         }
         self.settled = mapping.is_linear() && (self.repeated.is_some() || mapping.pieces().is_some());
         Ok(())
     }
 
-    /// `y = J x` of all elements of `size` coordinates, with `x(d)` of dependency `d`.
+    /// `y = J x` of all elements of `size` coordinates, with `x(d)` of dependency `d`. `made_of` has
+    /// the mapping, and what it keeps of all elements.
     pub(super) fn push<'a>(
         &self,
         threads: &Threads,
-        lists: &[Vec<Dependency>],
+        lists: &Lists,
+        made_of: (&dyn Mapping, &[f64]),
         x: impl Fn(Dependency) -> &'a [f64] + Sync,
         size: usize,
         y: &mut [f64],
@@ -87,9 +195,11 @@ impl LocalJacobian {
             y,
             |elements, y| {
                 y.fill(0.0);
-                for (e, y) in elements.zip(y.chunks_exact_mut(size)) {
-                    self.add_product(e, lists[e].iter().map(|at| x(*at)), y);
-                }
+                let first = elements.start;
+                self.visit(made_of, elements, |e, block, width| {
+                    let y = &mut y[(e - first) * size..][..size];
+                    self.add_product(block, width, lists.on(e).iter().map(|at| x(*at)), y);
+                });
                 Ok(())
             },
         ));
@@ -101,12 +211,38 @@ impl LocalJacobian {
     fn pull(
         &self,
         threads: &Threads,
-        add: impl Fn(&Self, DependencyBlock, &[f64], &mut [f64]) + Sync,
+        made_of: (&dyn Mapping, &[f64]),
+        add: impl Fn(&Self, DependencyBlock<'_>, &[f64], &mut [f64]) + Sync,
         child: ElementValues<&[f64]>,
         parent: ElementValues<&mut [f64]>,
     ) -> bool {
         let (size, f, n, x) = (child.size, child.values, parent.size, parent.values);
-        let Some(gather) = self.gather.as_ref().filter(|_| threads.count() > 1) else {
+        if matches!(self.source, Source::Made { .. }) {
+            let elements = (0..f.len() / size, PIECE);
+            certainly(threads.for_each_piece(
+                elements,
+                |e| e * n,
+                x,
+                |elements, x| {
+                    let first = elements.start;
+                    self.visit(made_of, elements, |e, block, width| {
+                        let at = DependencyBlock {
+                            block,
+                            width,
+                            dependency: 0,
+                            column: 0,
+                        };
+                        add(self, at, &f[e * size..][..size], &mut x[(e - first) * n..][..n]);
+                    });
+                    Ok(())
+                },
+            ));
+            return true;
+        }
+        let (Some(gather), Some(blocks)) = (
+            self.gather.as_ref().filter(|_| threads.count() > 1),
+            self.blocks(),
+        ) else {
             return false;
         };
         let pieces = (0..gather.len(), PIECE);
@@ -118,7 +254,8 @@ impl LocalJacobian {
                 for (p, x) in parents.zip(x.chunks_exact_mut(n)) {
                     for (e, a) in gather.on(p) {
                         let at = DependencyBlock {
-                            element: e,
+                            block: blocks.block(e),
+                            width: blocks.width(e),
                             dependency: a,
                             column: a * n,
                         };
@@ -132,8 +269,14 @@ impl LocalJacobian {
     }
 
     /// `y += J x` of one element, with the `x` of its dependencies in their order.
-    pub(super) fn add_product<'a>(&self, e: usize, x: impl Iterator<Item = &'a [f64]>, y: &mut [f64]) {
-        let (block, width) = (self.blocks.block(e), self.blocks.width(e));
+    #[inline(always)]
+    fn add_product<'a>(
+        &self,
+        block: &[f64],
+        width: usize,
+        x: impl Iterator<Item = &'a [f64]>,
+        y: &mut [f64],
+    ) {
         match self.repeated {
             Some(3) if y.len() == 9 => add_repeated(RepeatShape { d: 3, m: 3 }, width, block, x, y),
             Some(m) => add_repeated(RepeatShape { d: y.len() / m, m }, width, block, x, y),
@@ -161,13 +304,13 @@ impl LocalJacobian {
     }
 
     /// `x += J^T f` of one dependency of one element.
-    fn add_transpose_product(&self, at: DependencyBlock, f: &[f64], x: &mut [f64]) {
+    fn add_transpose_product(&self, at: DependencyBlock<'_>, f: &[f64], x: &mut [f64]) {
         let DependencyBlock {
-            element: e,
+            block,
+            width,
             dependency: a,
             column,
         } = at;
-        let (block, width) = (self.blocks.block(e), self.blocks.width(e));
         match self.repeated {
             Some(3) if f.len() == 9 => add_gathered(RepeatShape { d: 3, m: 3 }, width, &block[a..], f, x),
             Some(m) => add_gathered(RepeatShape { d: x.len(), m }, width, &block[a..], f, x),
@@ -191,13 +334,13 @@ impl LocalJacobian {
     }
 
     /// `x += |J|^T f`, as [`add_transpose_product`](Self::add_transpose_product).
-    fn add_transpose_sizes(&self, at: DependencyBlock, f: &[f64], x: &mut [f64]) {
+    fn add_transpose_sizes(&self, at: DependencyBlock<'_>, f: &[f64], x: &mut [f64]) {
         let DependencyBlock {
-            element: e,
+            block,
+            width,
             dependency: a,
             column,
         } = at;
-        let (block, width) = (self.blocks.block(e), self.blocks.width(e));
         match self.repeated {
             Some(m) => {
                 for j in 0..m {
@@ -291,7 +434,9 @@ impl Evaluation {
     /// Accelerations of the mapped nodes that are asked for, with all that these hang on, which
     /// velocities alone cause; zero elsewhere.
     pub(super) fn push_bias(&mut self, model: &Model, state: &State, asked: impl Fn(usize) -> bool) {
-        self.bias.fill(0.0);
+        if std::mem::take(&mut self.has_bias) {
+            self.bias.fill(0.0);
+        }
         // Nothing moves: nothing accelerates.
         if state.velocities.iter().all(|v| *v == 0.0) {
             return;
@@ -303,6 +448,7 @@ impl Evaluation {
             let (Some(jacobian), true) = (&self.jacobians[index], self.biased[index] && asked(index)) else {
                 continue;
             };
+            self.has_bias = true;
             let (before, child) = self.bias.split_at_mut(node.first_velocity);
             let size = node.space.velocity_size();
             let child = &mut child[..node.count * size];
@@ -311,8 +457,8 @@ impl Evaluation {
                 let width = space.velocity_size();
                 &before[first + at.element * width..][..width]
             };
-            let lists = &self.dependencies[index];
-            jacobian.push(&self.threads, lists, of_parent, size, child);
+            let made_of = (mapping.as_ref(), &self.kept[index].values[..]);
+            jacobian.push(&self.threads, &self.lists[index], made_of, of_parent, size, child);
             let parents = model
                 .parents(ranges, &state.positions, &state.velocities)
                 .with_child(&state.positions[node.position_range()])
@@ -344,7 +490,8 @@ impl Evaluation {
                 mapping.geometric_stiffness(parents, unit, geometry);
                 for (e, a) in child.iter_mut().skip(i).step_by(size).enumerate() {
                     let velocity = || {
-                        self.dependencies[index][e]
+                        self.lists[index]
+                            .on(e)
                             .iter()
                             .flat_map(|at| parents.velocity(*at))
                     };
@@ -378,7 +525,8 @@ impl Evaluation {
 
     fn push_forward_some(&self, model: &Model, to: impl Fn(usize) -> bool, velocity: &mut [f64]) {
         for (index, node) in model.nodes().iter().enumerate() {
-            let (NodeKind::Mapped { ranges, .. }, Some(jacobian)) = (&node.kind, &self.jacobians[index])
+            let (NodeKind::Mapped { mapping, ranges, .. }, Some(jacobian)) =
+                (&node.kind, &self.jacobians[index])
             else {
                 continue;
             };
@@ -393,7 +541,8 @@ impl Evaluation {
                 &before[first + at.element * width..][..width]
             };
             let child = &mut child[..node.count * size];
-            jacobian.push(&self.threads, &self.dependencies[index], of_parent, size, child);
+            let made_of = (mapping.as_ref(), &self.kept[index].values[..]);
+            jacobian.push(&self.threads, &self.lists[index], made_of, of_parent, size, child);
         }
     }
 
@@ -445,7 +594,7 @@ impl Evaluation {
     /// `add`.
     fn pull_by(
         &self,
-        add: impl Fn(&LocalJacobian, DependencyBlock, &[f64], &mut [f64]) + Sync,
+        add: impl Fn(&LocalJacobian, DependencyBlock<'_>, &[f64], &mut [f64]) + Sync,
         model: &Model,
         from: impl Fn(usize) -> bool,
         force: &mut [f64],
@@ -460,46 +609,50 @@ impl Evaluation {
     /// Carries the forces on one node to its parents, if it has any, block by block with `add`.
     fn pull_node(
         &self,
-        add: impl Fn(&LocalJacobian, DependencyBlock, &[f64], &mut [f64]) + Sync,
+        add: impl Fn(&LocalJacobian, DependencyBlock<'_>, &[f64], &mut [f64]) + Sync,
         model: &Model,
         index: usize,
         force: &mut [f64],
     ) {
         let node = &model.nodes()[index];
-        let (NodeKind::Mapped { ranges, .. }, Some(jacobian)) = (&node.kind, &self.jacobians[index]) else {
+        let (NodeKind::Mapped { mapping, ranges, .. }, Some(jacobian)) = (&node.kind, &self.jacobians[index])
+        else {
             return;
         };
+        let made_of = (mapping.as_ref(), &self.kept[index].values[..]);
         let (before, child) = force.split_at_mut(node.first_velocity);
         let size = node.space.velocity_size();
         if let [(_, first, space)] = ranges[..] {
             let n = space.velocity_size();
             let child = ElementValues {
                 size,
-                values: &*child,
+                values: &child[..node.count * size],
             };
             let parent = ElementValues {
                 size: n,
                 values: &mut before[first..],
             };
-            if jacobian.pull(&self.threads, &add, child, parent) {
+            if jacobian.pull(&self.threads, made_of, &add, child, parent) {
                 return;
             }
         }
-        for (e, f) in child[..node.count * size].chunks_exact(size).enumerate() {
+        jacobian.visit(made_of, 0..node.count, |e, block, width| {
+            let f = &child[e * size..][..size];
             let mut column = 0;
-            for (a, at) in self.dependencies[index][e].iter().enumerate() {
+            for (a, at) in self.lists[index].on(e).iter().enumerate() {
                 let (_, first, space) = ranges[at.parent];
                 let n = space.velocity_size();
                 let target = &mut before[first + at.element * n..][..n];
                 let at = DependencyBlock {
-                    element: e,
+                    block,
+                    width,
                     dependency: a,
                     column,
                 };
                 add(jacobian, at, f, target);
                 column += n;
             }
-        }
+        });
     }
 
     /// Carries forces on all nodes to their parents along a displacement between two states: by the

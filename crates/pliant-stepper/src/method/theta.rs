@@ -143,7 +143,7 @@ impl Theta {
         self.multipliers.clone_from(&end.lagged);
         let is_measured = LinearisationMeasure::is_due(system, start, h);
         if is_measured {
-            self.measure.take_start(end);
+            self.measure.take_start(system, end);
         }
         let equations = Equations {
             start,
@@ -220,7 +220,12 @@ fn evaluate(system: &mut System, motion: &Motion, scheme: &Scheme) -> Result<(),
         scratch,
         ..
     } = system;
-    evaluation.evaluate_after(model, &motion.state, scheme.h)?;
+    // Accelerations at constant velocity are for rows, and for forces of inertia.
+    if model.row_groups().is_empty() {
+        evaluation.evaluate_forces_after(model, &motion.state, scheme.h)?;
+    } else {
+        evaluation.evaluate_after(model, &motion.state, scheme.h)?;
+    }
     let at_start = |i| 1.0 - scheme.alpha_of(ComponentId::ForceField(i));
     evaluation.add_present_share(model, &motion.state, at_start);
     evaluation.add_force(&motion.controls.external);

@@ -1,13 +1,13 @@
 //! Energies of a motion: what the components store.
 
-use super::Step;
+use super::{Step, room};
 use crate::system::System;
 use pliant_model::{At, ComponentId, Energies, Model, RowGroup, RowLaw};
 
 /// Energies at the end of a step, with those of compliant contacts there. With `by_multipliers`,
 /// the multipliers of the step measure the energy of stiff rows (`rows_energy`). `shifted` has
 /// room for the coordinates of any node.
-pub fn energies(step: Step<'_>, by_multipliers: bool, shifted: &mut [f64]) -> Energies {
+pub fn energies(step: Step<'_>, by_multipliers: bool, shifted: &mut Vec<f64>) -> Energies {
     let groups = step.system.model.row_groups();
     let lambda = by_multipliers.then_some(&step.end.multipliers[..]);
     let special = |i: usize| {
@@ -39,8 +39,12 @@ pub fn potential(step: Step<'_>, component: ComponentId) -> f64 {
         let group = &step.system.model.row_groups()[group];
         let known = !step.end.fresh;
         if stores_specially(step, group, known) {
-            let mut room = vec![0.0; step.system.scratch.shifted.len()];
-            return rows_energy(step, group, known.then_some(&step.end.multipliers), &mut room);
+            return rows_energy(
+                step,
+                group,
+                known.then_some(&step.end.multipliers),
+                &mut Vec::new(),
+            );
         }
     }
     step.system.model.potential(&step.end.state, component)
@@ -75,7 +79,7 @@ pub(crate) fn is_stiff(system: &System, group: &RowGroup) -> bool {
 /// store their deformation from where they are driven. A linear spring of bounded force stores
 /// `C F^2/2 - F (phi + C F)` where `F` is its force at the bound: nothing, if it is slack. (Bounded
 /// rows of other laws, or coupled ones, store what their law says without bounds.)
-fn rows_energy(step: Step<'_>, group: &RowGroup, lambda: Option<&[f64]>, shifted: &mut [f64]) -> f64 {
+fn rows_energy(step: Step<'_>, group: &RowGroup, lambda: Option<&[f64]>, shifted: &mut Vec<f64>) -> f64 {
     let ComponentId::ForceField(i) = group.component else {
         return 0.0;
     };
@@ -104,7 +108,7 @@ fn rows_energy(step: Step<'_>, group: &RowGroup, lambda: Option<&[f64]>, shifted
         )
     };
     if lambda.is_none() && (bounds.is_none() || !(0..coordinates).all(|k| own(k).1)) {
-        let shifted = &mut shifted[..x.len()];
+        let shifted = room(shifted, x.len());
         for (k, (s, x)) in shifted.iter_mut().zip(x).enumerate() {
             *s = x - target(k);
         }

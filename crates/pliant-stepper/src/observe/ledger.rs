@@ -57,7 +57,8 @@ pub(super) fn power_without_potential(
         }
         let node = model.node(field.node);
         let range = node.velocity_range();
-        let (force, still) = (&mut room.first[..range.len()], &mut room.second[..range.len()]);
+        let force = super::room(&mut room.first, range.len());
+        let still = super::room(&mut room.second, range.len());
         force.fill(0.0);
         still.fill(0.0);
         let at = At {
@@ -102,7 +103,6 @@ pub struct Account {
 /// Energies of a motion by the laws of the components, but for compliant contacts (J).
 pub fn stored_energies(system: &mut System, motion: &Motion, scheme: &Scheme, room: &mut Room) -> Energies {
     system.set_row_motion(motion.time, motion.time);
-    room.fit(system);
     let step = Step {
         system,
         start: motion,
@@ -156,7 +156,6 @@ impl Account {
         self.damped = 0.0;
         self.staged = None;
         self.parts = None;
-        self.room.fit(system);
         let known = start.ledger.energies.is_some();
         self.stored_is_missing = start.ledger.without_contacts || !known;
         self.start = match start.ledger.energies {
@@ -226,12 +225,12 @@ impl Account {
         };
         ledger.forces = found.forces;
         for node in model.nodes() {
-            let external = &step.end.controls.external[node.velocity_range()];
+            let external = step.end.controls.external_on(node.velocity_range());
             if external.iter().all(|f| *f == 0.0) {
                 continue;
             }
             let [x, to] = [step.start, step.end].map(|m| &m.state.positions[node.position_range()]);
-            let chord = &mut self.room.first[..external.len()];
+            let chord = super::room(&mut self.room.first, external.len());
             node.space.chord(x, to, chord);
             ledger.forces += external.iter().zip(chord).map(|(f, d)| f * *d).sum::<f64>();
         }

@@ -18,7 +18,7 @@ use crate::motion::Motion;
 use crate::system::System;
 use crate::{Gyroscopic, NumericalParts};
 use pliant_kkt::Scheme;
-use pliant_model::{ComponentId, Treatment};
+use pliant_model::{ComponentId, Evaluation, Treatment};
 
 /// Velocities of all nodes by the Jacobians of the start, and impulses.
 #[derive(Debug, Default)]
@@ -117,8 +117,7 @@ fn inertia_part(
     for attachment in step.system.model.masses() {
         let node = step.system.model.node(attachment.node);
         let range = node.velocity_range();
-        let (v, p) = account.room.first.split_at_mut(range.len());
-        let p = &mut p[..range.len()];
+        let (v, p) = super::room(&mut account.room.first, 2 * range.len()).split_at_mut(range.len());
         let change = &parts.change[range.clone()];
         p.fill(0.0);
         attachment.component.add_product(node.space, 1.0, change, p);
@@ -175,19 +174,21 @@ fn stiffness_part(step: Step<'_>, h: f64, parts: &PartsWorkspace) -> f64 {
         let node = step.system.model.node(field.node);
         let size = node.space.velocity_size();
         let moving = &parts.moving[node.velocity_range()];
-        let blocks = step.system.evaluation.stiffness(i);
+        let evaluation = &step.system.evaluation;
+        let groups = evaluation.groups(i);
+        let mut room = [0.0; Evaluation::MOST_MADE];
         let mut form = 0.0;
-        for g in 0..blocks.len() {
+        for g in 0..if groups.is_empty() {
+            node.count
+        } else {
+            groups.len()
+        } {
             let alone = [g];
-            let list = step
-                .system
-                .evaluation
-                .groups(i)
-                .get(g)
-                .map_or(&alone[..], Vec::as_slice);
+            let list = groups.get(g).map_or(&alone[..], Vec::as_slice);
             let at = |k: usize| moving[list[k / size] * size + k % size];
-            let width = blocks.width(g).max(1);
-            for (r, row) in blocks.block(g).chunks_exact(width).enumerate() {
+            let width = (list.len() * size).max(1);
+            let block = evaluation.stiffness_block(&step.system.model, i, g, &mut room);
+            for (r, row) in block.chunks_exact(width).enumerate() {
                 form += at(r) * row.iter().enumerate().map(|(c, k)| k * at(c)).sum::<f64>();
             }
         }

@@ -224,8 +224,8 @@ pub(super) fn damping_work(step: Step<'_>, h: f64, how: DampingLaw, room: &mut R
         for (state, share) in [&step.start.state, &step.end.state].into_iter().zip(shares) {
             let at = step.system.model.at(i, state);
             let v = at.v;
-            let (moving, rest) = room.first.split_at_mut(v.len());
-            let (rest, still) = (&mut rest[..v.len()], &mut room.second[..v.len()]);
+            let (moving, rest) = super::room(&mut room.first, 2 * v.len()).split_at_mut(v.len());
+            let still = super::room(&mut room.second, v.len());
             moving.fill(0.0);
             rest.fill(0.0);
             still.fill(0.0);
@@ -242,8 +242,7 @@ pub(super) fn damping_work(step: Step<'_>, h: f64, how: DampingLaw, room: &mut R
         for attachment in step.system.model.masses() {
             let node = step.system.model.node(attachment.node);
             let range = node.velocity_range();
-            let (v, p) = room.first.split_at_mut(range.len());
-            let p = &mut p[..range.len()];
+            let (v, p) = super::room(&mut room.first, 2 * range.len()).split_at_mut(range.len());
             for (v, k) in v.iter_mut().zip(range.clone()) {
                 *v = mean(alpha, k);
             }

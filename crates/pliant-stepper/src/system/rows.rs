@@ -2,6 +2,7 @@
 
 use super::System;
 use crate::motion::Motion;
+use crate::observe::room;
 use pliant_kkt::{GeometricStiffness, GeometricTerms, RowMotion, Scheme, StepInput};
 use pliant_model::{At, ComponentId, RowGroup, State};
 
@@ -138,8 +139,8 @@ impl System {
             let mut x = &state.positions[node.position_range()];
             let mut v = &state.velocities[range];
             if self.model.motion(group).is_some() {
-                let (x_shifted, rest) = self.scratch.shifted.split_at_mut(x.len());
-                let v_shifted = &mut rest[..v.len()];
+                let shifted = room(&mut self.scratch.shifted, x.len() + v.len());
+                let (x_shifted, v_shifted) = shifted.split_at_mut(x.len());
                 for k in 0..x.len() {
                     let target = when(&self.row_motion[group.first_row + k]);
                     (x_shifted[k], v_shifted[k]) = (x[k] - target.0, v[k] - target.1);

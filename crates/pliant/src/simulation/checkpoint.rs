@@ -2,7 +2,7 @@
 
 use super::Simulation;
 use crate::{Checkpoint, Error};
-use pliant_model::{Energies, Field, ModelError};
+use pliant_model::{Energies, Field, LeanState, ModelError, State};
 use pliant_solvers::KktSystem;
 use pliant_stepper::contact::step;
 use pliant_stepper::motion::{MemoryChanges, SolverMemory};
@@ -18,9 +18,16 @@ pub(super) struct Before {
     pub(super) begun: bool,
     /// The whole checkpoint, where the step may change what comes before its start: the treatments,
     /// the islands that sleep, or the velocities of a state that was set.
-    whole: Option<Box<Checkpoint>>,
+    whole: Option<Box<Whole>>,
     /// The linear system of the step, where it failed and going back planned another one.
     pub(super) failed: Option<Box<KktSystem>>,
+}
+
+/// A checkpoint whose state is without what follows from the rest.
+#[derive(Debug, Default)]
+struct Whole {
+    checkpoint: Checkpoint,
+    state: LeanState,
 }
 
 impl Simulation {
@@ -31,7 +38,10 @@ impl Simulation {
         let chooses = !keep_treatments && self.system.chooses_treatments(&self.motion, h);
         if chooses || self.motion.fresh || self.options.contacts.sleeping.is_some() {
             let mut whole = self.before.whole.take().unwrap_or_default();
-            self.record_checkpoint(&mut whole);
+            whole.state.take(&self.system.model, &self.motion.state);
+            let state = std::mem::take(&mut self.motion.state);
+            self.record_checkpoint(&mut whole.checkpoint);
+            self.motion.state = state;
             self.before.whole = Some(whole);
         } else {
             self.before.whole = None;
@@ -46,8 +56,21 @@ impl Simulation {
         if before.begun && before.whole.is_some() {
             before.failed = Some(Box::new(self.system.assembler.system().clone()));
         }
-        let back = match &before.whole {
-            Some(whole) => self.go_to(whole),
+        let back = match &mut before.whole {
+            Some(whole) => {
+                let Whole { checkpoint, state } = &mut **whole;
+                // What a step that failed left in the motion is not looked at.
+                let present = &self.motion.state;
+                checkpoint.state = State {
+                    positions: vec![0.0; present.positions.len()],
+                    velocities: vec![0.0; present.velocities.len()],
+                    internal: Vec::new(),
+                };
+                state.write(&self.system.model, &mut checkpoint.state);
+                let back = self.go_to(checkpoint);
+                checkpoint.state = State::default();
+                back
+            }
             None if !before.begun => Ok(()),
             None => {
                 self.motion.clone_from(&self.start);
@@ -185,7 +208,11 @@ impl Simulation {
             ),
             (
                 "forces",
-                self.motion.controls.external.len(),
+                // None were set, or those of all nodes.
+                match checkpoint.controls.external.len() {
+                    0 => 0,
+                    _ => self.system.model.velocity_count(),
+                },
                 checkpoint.controls.external.len(),
             ),
             (

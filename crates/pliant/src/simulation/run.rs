@@ -338,8 +338,10 @@ impl Simulation {
         let before = chooses.then(|| self.checkpoint());
         self.choose_treatments(REST_STEP)?;
         let mut start = StepStart::default();
-        start.take(&self.system, &self.motion);
-        self.motion.state.velocities.fill(0.0);
+        start.take_lean(&self.system, &mut self.motion);
+        // What is zero is left alone: of a large model it was never written.
+        let velocities = self.motion.state.velocities.iter_mut();
+        velocities.filter(|v| **v != 0.0).for_each(|v| *v = 0.0);
         self.system.set_row_motion(self.motion.time, self.motion.time);
         let threads = self.options.tuning.solver.threads;
         let mut work = Workspace::new(&self.system.model, &self.motion, search, threads);

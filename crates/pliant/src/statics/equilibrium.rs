@@ -108,12 +108,12 @@ pub(crate) fn settle(at: &mut Setting<'_>, work: &mut Workspace, method: StaticM
 /// Newton's method, and the flow from where it began if it finds no rest that may stand. True at
 /// rest.
 fn newton_then_flow(at: &mut Setting<'_>, work: &mut Workspace) -> Result<bool, Error> {
-    let start = work.iterate(&at.motion.state);
+    let start = work.iterate(at);
     // A start that is at rest is what it is; from elsewhere minima are looked for, unless nothing
     // would lead the flow away from the saddle either.
     let saddle = match newton::newton(at, work, true)? {
         Found::Minimum | Found::Start | Found::Saddle { by_symmetry: true } => return Ok(true),
-        Found::Saddle { by_symmetry: false } => Some(work.iterate(&at.motion.state)),
+        Found::Saddle { by_symmetry: false } => Some(work.iterate(at)),
         Found::Nothing => None,
     };
     go_back(at, work, &start)?;
@@ -183,7 +183,7 @@ pub(crate) fn displace(
 pub(crate) fn go_back(at: &mut Setting<'_>, work: &mut Workspace, to: &Iterate) -> Result<(), Error> {
     let (system, state) = (&mut *at.system, &mut at.motion.state);
     work.set_load_factor(to.unknowns.factor, &mut system.model)?;
-    state.clone_from(&to.state);
+    to.state.write(&system.model, state);
     work.unknowns.clone_from(&to.unknowns);
     system.evaluation.propagate(&system.model, state)?;
     if system.contacts.is_some() {

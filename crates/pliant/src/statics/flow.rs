@@ -48,7 +48,7 @@ pub(crate) fn flow(at: &mut Setting<'_>, work: &mut Workspace) -> Result<bool, E
         }
         if steps > 0 && steps % ATTEMPTS == 0 {
             steps += 1;
-            let start = work.iterate(&at.motion.state);
+            let start = work.iterate(at);
             if newton(at, work, false)? == Found::Minimum {
                 return Ok(true);
             }
@@ -110,7 +110,7 @@ fn solve_step(at: &mut Setting<'_>, work: &mut Workspace) -> Result<Solved, Erro
 }
 
 fn flow_step(at: &mut Setting<'_>, work: &mut Workspace, resistance: &mut f64) -> Result<bool, Error> {
-    let start = work.iterate(&at.motion.state);
+    let start = work.iterate(at);
     let squares = work.metric.inverse_length.iter();
     let weights: Vec<f64> = squares.map(|s| (s * work.metric.length).powi(2)).collect();
     let before = worth(at.system, work, &work.residual.force);

@@ -9,7 +9,7 @@ use super::solver::By;
 use super::workspace::{Setting, Workspace};
 use crate::Error;
 use pliant_kkt::Assembler;
-use pliant_model::ModelError;
+use pliant_model::{LeanState, ModelError};
 use pliant_solvers::KktSystem;
 use pliant_stepper::system::rigid_nodes::Configuration;
 
@@ -100,7 +100,7 @@ pub(crate) fn newton(
     work: &mut Workspace,
     look_for_symmetry: bool,
 ) -> Result<Found, Error> {
-    let start = look_for_symmetry.then(|| at.motion.state.clone());
+    let start = look_for_symmetry.then(|| LeanState::of(&at.system.model, &at.motion.state));
     let (mut steps, mut last_steps) = (0, 0);
     let mut on_path = look_for_symmetry;
     let mut before: Option<Before> = None;
@@ -228,7 +228,7 @@ fn predict_share(work: &Workspace, before: Option<&Before>, length: f64) -> f64 
 
 /// Takes the correction in a share that passes the test, at most the given one.
 fn damp(at: &mut Setting<'_>, work: &mut Workspace, length: f64, mut share: f64) -> Result<Damped, Error> {
-    let start = work.iterate(&at.motion.state);
+    let start = work.iterate(at);
     loop {
         let reached = take_share(at, work, Tangent::Whole, share)?;
         if reached && !work.has_sides_of(&start) {

@@ -29,10 +29,13 @@ pub(crate) fn find_residual(at: &mut Setting<'_>, work: &mut Workspace, rule: Si
         .evaluation
         .evaluate_after(&system.model, state, f64::INFINITY)?;
     let external = work.loads.of_forces(work.unknowns.factor);
-    let node_force = &mut work.residual.node_force;
-    node_force.clear();
-    node_force.extend(at.motion.controls.external.iter().map(|f| external * f));
-    system.evaluation.add_force(node_force);
+    let set_forces = &mut work.residual.of_nodes;
+    if !at.motion.controls.external.is_empty() {
+        for (f, set) in set_forces.iter_mut().zip(&at.motion.controls.external) {
+            *f = external * set;
+        }
+        system.evaluation.add_force(set_forces);
+    }
     for i in work.loads.fields() {
         system
             .evaluation
@@ -56,17 +59,15 @@ pub(crate) fn find_residual(at: &mut Setting<'_>, work: &mut Workspace, rule: Si
     }
     find_terms(at, work, external);
     let (system, residual) = (&*at.system, &mut work.residual);
-    residual.node_force.copy_from_slice(system.evaluation.force());
+    residual.of_nodes.copy_from_slice(system.evaluation.force());
     for group in system.model.row_groups() {
         let first = system.model.node(group.node).first_velocity;
         for k in 0..group.size * group.count {
-            residual.node_force[first + k] += work.unknowns.lambda[group.first_row + k];
+            residual.of_nodes[first + k] += work.unknowns.lambda[group.first_row + k];
         }
     }
-    system
-        .evaluation
-        .pull_back(&system.model, &mut residual.node_force);
-    gather(&system.model, &residual.node_force, &mut residual.force);
+    system.evaluation.pull_back(&system.model, &mut residual.of_nodes);
+    gather(&system.model, &residual.of_nodes, &mut residual.force);
     work.contacts.add_forces(&mut residual.force, &mut residual.terms);
     work.contacts.deficits(&mut residual.deficit);
     Ok(())
@@ -179,7 +180,8 @@ fn take_sides(at: &mut Setting<'_>, work: &mut Workspace, group: &RowGroup, boun
 fn find_terms(at: &mut Setting<'_>, work: &mut Workspace, external: f64) {
     let (system, motion) = (&*at.system, &*at.motion);
     let residual = &mut work.residual;
-    let terms = &mut residual.node_terms;
+    let terms = &mut residual.of_nodes;
+    terms.fill(0.0);
     for (t, f) in terms.iter_mut().zip(&motion.controls.external) {
         *t = (external * f).abs();
     }
@@ -202,8 +204,9 @@ fn find_terms(at: &mut Setting<'_>, work: &mut Workspace, external: f64) {
         } else {
             1.0
         };
-        let force = &mut residual.node_force[range.clone()];
-        force.fill(0.0);
+        let force = &mut residual.field_force;
+        force.clear();
+        force.resize(range.len(), 0.0);
         system
             .model
             .add_field_force(&motion.state, i, f64::INFINITY, force);

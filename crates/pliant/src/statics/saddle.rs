@@ -9,7 +9,7 @@ use super::newton::Tangent;
 use super::workspace::{Setting, Workspace};
 use crate::Error;
 use pliant_dense::eigen::symmetric_eigen;
-use pliant_model::State;
+use pliant_model::LeanState;
 use pliant_solvers::Solution;
 use pliant_solvers::eigen::pseudo_random;
 
@@ -28,12 +28,15 @@ pub(crate) fn is_step_beside(at: &Setting<'_>, work: &mut Workspace) -> Result<b
 }
 
 /// Whether the way from a state to the present saddle has no part in the negative modes there.
-pub(crate) fn is_way_beside(at: &Setting<'_>, work: &mut Workspace, start: &State) -> Result<bool, Error> {
+pub(crate) fn is_way_beside(
+    at: &Setting<'_>,
+    work: &mut Workspace,
+    start: &LeanState,
+) -> Result<bool, Error> {
     let mut way = vec![0.0; at.system.model.dof_count()];
-    for node in at.system.model.nodes() {
+    for (node, from) in start.nodes(&at.system.model) {
         let Some(first) = node.first_dof() else { continue };
-        let range = node.position_range();
-        let (from, to) = (&start.positions[range.clone()], &at.motion.state.positions[range]);
+        let to = &at.motion.state.positions[node.position_range()];
         let way = &mut way[first..first + node.velocity_range().len()];
         node.space.local(from, to, way);
     }

@@ -6,7 +6,7 @@ use super::loads::ScaledLoads;
 use super::solver::RestSolver;
 use crate::EquilibriumReport;
 use crate::{Error, Options};
-use pliant_model::{Model, Problem, Space, State};
+use pliant_model::{LeanState, Model, Problem, Space, State};
 use pliant_solvers::{Kind, Solution, Variable};
 use pliant_stepper::motion::Motion;
 use pliant_stepper::system::System;
@@ -64,8 +64,9 @@ pub(crate) struct Residual {
     pub(crate) deficit: Vec<f64>,
     /// The size of the terms of `F_1`.
     pub(crate) terms: Vec<f64>,
-    pub(crate) node_force: Vec<f64>,
-    pub(crate) node_terms: Vec<f64>,
+    /// Scratch: forces or terms of all nodes, and forces of one force field.
+    pub(crate) of_nodes: Vec<f64>,
+    pub(crate) field_force: Vec<f64>,
 }
 
 /// The length that displacements are measured in: that of the model for positions, 1 for angles and
@@ -104,7 +105,7 @@ pub(crate) struct Progress {
 /// An iterate to go back to.
 #[derive(Clone, Debug)]
 pub(crate) struct Iterate {
-    pub(crate) state: State,
+    pub(crate) state: LeanState,
     pub(crate) unknowns: Unknowns,
     pub(crate) contacts: KeptContacts,
 }
@@ -133,8 +134,8 @@ impl Workspace {
                 force: vec![0.0; n],
                 deficit: vec![0.0; m],
                 terms: vec![0.0; n],
-                node_force: vec![0.0; all],
-                node_terms: vec![0.0; all],
+                of_nodes: vec![0.0; all],
+                field_force: Vec::new(),
             },
             contacts: RestContacts::new(search.frictionless),
             linear: Linear {
@@ -154,9 +155,9 @@ impl Workspace {
     }
 
     /// The present iterate, with the state of the motion.
-    pub(crate) fn iterate(&self, state: &State) -> Iterate {
+    pub(crate) fn iterate(&self, at: &Setting<'_>) -> Iterate {
         Iterate {
-            state: state.clone(),
+            state: LeanState::of(&at.system.model, &at.motion.state),
             unknowns: self.unknowns.clone(),
             contacts: self.contacts.kept().clone(),
         }
@@ -215,13 +216,12 @@ impl Metric {
 
     /// The largest difference of a coordinate of an independent node, places in lengths of the
     /// model.
-    pub(crate) fn distance(&self, model: &Model, to: &[f64], from: &[f64]) -> f64 {
+    pub(crate) fn distance(&self, model: &Model, to: &[f64], from: &LeanState) -> f64 {
         let mut largest = 0.0f64;
-        for node in model.nodes().iter().filter(|n| n.first_dof().is_some()) {
+        for (node, from) in from.nodes(model).filter(|(n, _)| n.first_dof().is_some()) {
             let size = node.space.position_size();
             let places = if node.space.is_spatial() { size.min(3) } else { 0 };
-            let range = node.position_range();
-            let pairs = to[range.clone()].iter().zip(&from[range]);
+            let pairs = to[node.position_range()].iter().zip(from);
             for (k, (a, b)) in pairs.enumerate() {
                 let unit = if k % size < places { self.length } else { 1.0 };
                 largest = largest.max((a - b).abs() / unit);

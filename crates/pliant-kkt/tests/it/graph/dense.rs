@@ -1,6 +1,6 @@
 //! Dense matrices, rows first.
 
-use pliant_model::{Evaluation, NodeKind, Problem};
+use pliant_model::{Dependency, Evaluation, NodeKind, Problem};
 
 /// `J` of the velocities of all nodes over the independent ones, composed of the local blocks.
 pub(super) struct Dense {
@@ -22,19 +22,25 @@ impl Dense {
                     }
                 }
                 NodeKind::Mapped { parents, .. } => {
-                    let blocks = evaluation.jacobian(index).unwrap();
                     let repeated = evaluation.repeated(index);
                     for e in 0..node.count {
                         let mut column = 0;
-                        for (d, at) in evaluation.dependencies(index, e).iter().enumerate() {
+                        let list = evaluation.dependencies(index, e);
+                        let size_of = |at: &Dependency| m.node(parents[at.parent]).space.velocity_size();
+                        let (height, wide) = match repeated {
+                            None => (size, list.iter().map(size_of).sum()),
+                            Some(m) => (m, list.len()),
+                        };
+                        let mut block = vec![0.0; height * wide];
+                        assert!(evaluation.write_jacobian(m, index, e..e + 1, &mut block));
+                        for (d, at) in list.iter().enumerate() {
                             let parent = m.node(parents[at.parent]);
                             let width = parent.space.velocity_size();
                             for i in 0..size {
                                 for k in 0..width {
-                                    let block = blocks.block(e);
                                     let a = match repeated {
-                                        None => block[i * blocks.width(e) + column + k],
-                                        Some(m) if i / m == k => block[i % m * blocks.width(e) + d],
+                                        None => block[i * wide + column + k],
+                                        Some(m) if i / m == k => block[i % m * wide + d],
                                         Some(_) => 0.0,
                                     };
                                     let from = parent.first_velocity + at.element * width + k;

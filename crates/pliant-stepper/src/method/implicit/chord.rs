@@ -99,8 +99,12 @@ fn find_forces(iteration: &mut Iteration<'_>) {
     let chord = &mut s.equations.chord;
     let model = &iteration.system.model;
     let [first, last] = &mut chord.forces;
-    first.copy_from_slice(&iteration.end.controls.external);
-    last.copy_from_slice(&iteration.end.controls.external);
+    for list in [&mut *first, &mut *last] {
+        match &iteration.end.controls.external[..] {
+            [] => list.fill(0.0),
+            external => list.copy_from_slice(external),
+        }
+    }
     let states = [&chord.state, &iteration.end.state];
     let h = s.equations.elapsed;
     chord.work = model.add_chord_forces(states, h, &mut chord.room, [&mut *first, &mut *last]);

@@ -19,7 +19,7 @@ use crate::motion::Motion;
 use crate::report::Linearisation;
 use crate::system::System;
 use pliant_kkt::Scheme;
-use pliant_model::{Evaluation, State};
+use pliant_model::{Evaluation, LeanState, State};
 
 /// The measure of linear steps, with its scratch.
 #[derive(Debug, Default)]
@@ -28,10 +28,10 @@ pub(crate) struct LinearisationMeasure {
     /// plans of the system that it is for.
     evaluation: Option<(usize, Evaluation)>,
     work: NewtonWorkspace,
-    /// State and controls of both ends of the equations: after a correction ahead of the solve,
-    /// before one behind it.
+    /// What the equations begin with, after a correction ahead of the solve: all but the state.
     start: Motion,
-    end: Motion,
+    start_state: LeanState,
+    end_state: LeanState,
     /// Impulses of contacts on the independent coordinates (N s, N m s).
     impulses: Vec<f64>,
 }
@@ -48,12 +48,13 @@ impl LinearisationMeasure {
     }
 
     /// Takes the motion that the equations begin with.
-    pub(crate) fn take_start(&mut self, motion: &Motion) {
+    pub(crate) fn take_start(&mut self, system: &System, motion: &Motion) {
         take(&mut self.start, motion);
+        self.start_state.take(&system.model, &motion.state);
     }
 
     /// Measures the step of length `h` (s) from `start` by a scheme, whose filled system is in
-    /// place and whose solution leads to the motion `end`; all of it stays as it is. The share is
+    /// place and whose solution leads to the motion `end`; all of it is in the end as it was. The share is
     /// infinite where the equations are not defined at the end, which is for the next step to
     /// refuse. Cost: an evaluation, with weights below 1 another one, and a product with every
     /// matrix.
@@ -67,9 +68,9 @@ impl LinearisationMeasure {
         weights: &Scheme,
         h: f64,
         start: &Motion,
-        end: &Motion,
+        end: &mut Motion,
     ) -> Result<Linearisation, Error> {
-        take(&mut self.end, end);
+        self.end_state.take(&system.model, &end.state);
         self.impulses.clear();
         self.impulses.resize(system.model.dof_count(), 0.0);
         step::add_read_impulses(system, &mut self.impulses);
@@ -77,7 +78,14 @@ impl LinearisationMeasure {
         let own = self.evaluation.take().filter(|(of, _)| *of == plans);
         let own = own.map_or_else(|| system.new_evaluation(), |(_, own)| own);
         let of_start = std::mem::replace(&mut system.evaluation, own);
-        let measured = self.measure_evaluated(system, weights, h, start);
+        // One state serves for both ends of the equations, and is that of the end again.
+        std::mem::swap(&mut self.start.state, &mut end.state);
+        let measured = self.measure_evaluated(system, weights, h, [start, end]);
+        std::mem::swap(&mut self.start.state, &mut end.state);
+        if measured.is_err() {
+            self.end_state.write(&system.model, &mut end.state);
+            let _ = system.propagate(&mut end.state);
+        }
         let own = std::mem::replace(&mut system.evaluation, of_start);
         self.evaluation = Some((plans, own));
         match measured {
@@ -95,12 +103,13 @@ impl LinearisationMeasure {
         system: &mut System,
         weights: &Scheme,
         h: f64,
-        start: &Motion,
+        [start, end]: [&Motion; 2],
     ) -> Result<Linearisation, Error> {
         let Self {
             work,
-            start: before,
-            end,
+            start: own,
+            start_state,
+            end_state,
             impulses,
             ..
         } = self;
@@ -110,29 +119,32 @@ impl LinearisationMeasure {
         };
         let time = start.time;
         system.set_row_motion(time, time + h);
-        system.velocities(&before.state, &mut work.equations.velocity);
-        let scheme = work.relate(&method, weights, h, before)?;
+        system.velocities(&own.state, &mut work.iterate.velocity);
+        start_state.write(&system.model, &mut own.state);
+        system.velocities(&own.state, &mut work.equations.velocity);
+        let scheme = work.relate(&method, weights, h, own)?;
         let mut iteration = Iteration {
             origin: Origin::of_step(start, h, system.options.tuning.newton.tolerance),
             system,
             start,
-            end: before,
+            end: own,
             scheme: &scheme,
             work,
             or_halves: false,
         };
         iteration.clear(h);
         let both = !scheme.weighs_the_end_alone();
-        if both {
+        if both || !iteration.system.model.row_groups().is_empty() {
             iteration.system.propagate(&mut iteration.end.state)?;
-            iteration.system.evaluate(iteration.end, 0.0)?;
+        }
+        if both {
+            iteration.system.evaluate_forces(iteration.end, 0.0)?;
             iteration
                 .system
                 .find_law_forces(&iteration.end.state, |m| m.start);
         }
         iteration.find_start_deficits();
         let iterate = &mut iteration.work.iterate;
-        iteration.system.velocities(&end.state, &mut iterate.velocity);
         iterate.mu.clear();
         iterate.mu.extend(end.multipliers.iter().map(|l| h * l));
         if both {
@@ -140,9 +152,10 @@ impl LinearisationMeasure {
             let s = &mut *iteration.work;
             s.equations.force.copy_from_slice(&s.residual.primal);
         }
-        iteration.end = end;
+        take(iteration.end, end);
+        end_state.write(&iteration.system.model, &mut iteration.end.state);
         iteration.system.propagate(&mut iteration.end.state)?;
-        iteration.system.evaluate(iteration.end, h)?;
+        iteration.system.evaluate_forces(iteration.end, h)?;
         iteration.find_deficits();
         iteration.find_forces(weights.alpha, Side::End);
         let s = &mut *iteration.work;
@@ -154,7 +167,7 @@ impl LinearisationMeasure {
             *missed -= impulse;
         }
         let energy = iteration.missed_energy();
-        let motion = energy_of_motion(system, [&start.state, &end.state], work);
+        let motion = energy_of_motion(system, [&start.state, &own.state], work);
         let share = (energy / motion).sqrt();
         Ok(Linearisation {
             share: if energy == 0.0 { 0.0 } else { share },
@@ -181,10 +194,9 @@ fn energy_of_motion(system: &System, ends: [&State; 2], work: &mut NewtonWorkspa
     sum
 }
 
-/// Takes what the equations depend on.
+/// Takes what the equations depend on beside the state.
 fn take(own: &mut Motion, motion: &Motion) {
     own.time = motion.time;
-    own.state.clone_from(&motion.state);
     own.multipliers.clone_from(&motion.multipliers);
     own.controls.external.clone_from(&motion.controls.external);
 }

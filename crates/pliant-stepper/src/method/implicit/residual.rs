@@ -36,11 +36,15 @@ impl Iteration<'_> {
             (&mut s.equations.deficit, m),
             (&mut s.residual.deficit, m),
             (&mut s.residual.row_velocity, m),
-            (&mut s.nodal.acceleration, all),
-            (&mut s.nodal.force, all),
         ] {
             list.clear();
             list.resize(size, 0.0);
+        }
+        // All of them that are read are written before: of nodes without mass they take no memory.
+        for list in [&mut s.nodal.acceleration, &mut s.nodal.force] {
+            if list.len() != all {
+                *list = vec![0.0; all];
+            }
         }
     }
 

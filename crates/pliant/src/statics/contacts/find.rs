@@ -185,7 +185,7 @@ impl RestContacts {
 
     /// The rows of the contacts at a position.
     fn project_at(&mut self, system: &mut System, state: &State) -> Result<(), Error> {
-        system.assembler.fill_jacobians(&system.evaluation);
+        system.assembler.fill_jacobians(&system.model, &system.evaluation);
         self.project(&system.assembler, &system.model, state)
     }
 

@@ -95,7 +95,7 @@ impl Arc {
     ) -> Result<Next, Error> {
         let corner = CORNER / SHORTEST * self.shortest;
         loop {
-            let base = work.iterate(&at.motion.state);
+            let base = work.iterate(at);
             let kind_of_base = work.linear.kind;
             let negative = kind_of_base.negative;
             let limits = [
@@ -116,7 +116,7 @@ impl Arc {
                 mut iterations,
                 last,
             } = self.tracer.step(at, work, how, from, ahead)?;
-            let there = work.iterate(&at.motion.state);
+            let there = work.iterate(at);
             let (kind, report) = (work.linear.kind, work.progress.report);
             let old = self.direction.clone();
             if iterations.is_some() {

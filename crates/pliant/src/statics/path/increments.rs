@@ -35,7 +35,7 @@ impl Increments {
     ) -> Result<Next, Error> {
         let ahead = (how.end - how.start).signum();
         loop {
-            let base = work.iterate(&at.motion.state);
+            let base = work.iterate(at);
             let (kind, before) = (work.linear.kind, work.progress.report.iterations);
             let next = base.unknowns.factor + self.length * ahead;
             let last = (next - how.end) * ahead >= 0.0;
@@ -45,8 +45,8 @@ impl Increments {
             work.progress.most = before + ITERATIONS;
             let found = match settle(at, work, StaticMethod::Newton) {
                 Ok(()) => {
-                    let (to, from) = (&at.motion.state.positions, &base.state.positions);
-                    work.metric.distance(&at.system.model, to, from) <= LONGEST
+                    let to = &at.motion.state.positions;
+                    work.metric.distance(&at.system.model, to, &base.state) <= LONGEST
                 }
                 Err(Error::NoEquilibrium { .. }) => false,
                 Err(e) => return Err(e),

@@ -49,9 +49,12 @@ pub fn measure_one(kind: usize, size: usize) -> Result<(), Box<dyn Error>> {
     model.set_gravity([0.0, 0.0, -GRAVITY])?;
     let solid = Solid::corotational(YOUNG, 0.0).with_density(DENSITY);
     let nodes = solid.add_to(&mut model, "beam", &mesh)?.nodes;
-    let at_x = |x: f64| (0..mesh.nodes.len()).filter(move |k| (mesh.nodes[*k][0] - x).abs() < 1e-9);
-    let clamped: Vec<usize> = at_x(0.0).collect();
-    let free: Vec<usize> = at_x(SIZE[0]).collect();
+    let section = |x: f64| -> Vec<usize> {
+        let places = mesh.nodes.iter().enumerate();
+        let there = places.filter(|(_, place)| (place[0] - x).abs() < 1e-9);
+        there.map(|(k, _)| k).collect()
+    };
+    let (clamped, free) = (section(0.0), section(SIZE[0]));
     for node in &clamped {
         model.fix(nodes, *node, &[true; 3])?;
     }

@@ -9,10 +9,11 @@
 //! degrees of freedom instead, on one thread and on two, with memory and what the machine could do;
 //! `--multilevel` prints the table of conjugate gradients with smoothed aggregation of 30,000 to 3
 //! million degrees of freedom, beside the factor; `--memory` that of cantilevers of 30,000 to a
-//! million unknowns against beam theory, with the peak of memory of a run; `--solvers` those of steps and rests by a factor
-//! and by the automatic choice; `--most N` leaves out larger ones. `--beams` prints the beam in
-//! tetrahedra of the comparison with other programs, and the parts of its steps. With the feature
-//! `peers`, `--peers` prints the beam in tetrahedra alone, beside Rapier's soft bodies.
+//! million unknowns against beam theory, with the peak of memory of a run; `--solvers` those of
+//! steps and rests by a factor and by the automatic choice; `--most N` leaves out larger ones.
+//! `--beams` prints the beam in tetrahedra of the comparison with other programs, and the parts of
+//! its steps. With the feature `peers`, `--peers` prints the beam in tetrahedra alone, beside
+//! Rapier's soft bodies.
 
 mod beams;
 mod solvers;

@@ -257,6 +257,7 @@ macro_rules! pieces_of_one_point {
                         .0
                         .get(k)
                         .map_or_else(Mat3::zeros, |f| matrix(f));
+                    block.fill(0.0);
                     <Self as OnePoint>::jacobian(&f, block);
                 }
             }

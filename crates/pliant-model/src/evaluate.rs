@@ -5,14 +5,15 @@ mod energy;
 mod fields;
 mod gather;
 mod geometry;
+mod jacobian;
 mod lists;
 mod transfer;
 
 pub use chord::ChordWork;
 pub use energy::{Energies, Momentum};
 
+use jacobian::LocalJacobian;
 use lists::Lists;
-use transfer::LocalJacobian;
 
 use crate::blocks::PIECE;
 use crate::mass::group_shapes;

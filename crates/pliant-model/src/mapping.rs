@@ -280,7 +280,8 @@ pub trait MappingPieces: Debug + Send + Sync {
         false
     }
 
-    /// As [`jacobian`](Self::jacobian), of the numbers that are kept of these elements alone.
+    /// As [`jacobian`](Self::jacobian), of the numbers that are kept of these elements alone; every
+    /// number of the blocks is written, which were not cleared.
     fn jacobian_of_kept(&self, _kept: &[f64], _elements: Range<usize>, _out: &mut [f64]) {}
 
     /// As [`Mapping::add_bias`], which it has to have unless it is linear.

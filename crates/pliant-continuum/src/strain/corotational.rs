@@ -16,9 +16,9 @@ use std::ops::Range;
 
 const DEGENERATE: &str = "two of its principal stretches add up to zero, so that it has no rotation";
 
-/// Numbers that are kept of a point: the rotation, rows first, then the stretch and `turn` of
-/// [`Polar`](super::Polar), six numbers `(xx, yy, zz, xy, yz, zx)` of each.
-const KEPT: usize = 21;
+/// Numbers that are kept of a point: the rotation, rows first, then the stretch,
+/// `(xx, yy, zz, xy, yz, zx)`. What else there is of a decomposition is made of these.
+const KEPT: usize = 15;
 
 /// Most points that any machine has side by side.
 const MOST: usize = 8;
@@ -31,13 +31,49 @@ struct Decomposition<S: Simd> {
     turn: Matrix<S>,
 }
 
+/// `tr(U) I - U`, the sums of two stretches, and its inverse, the `turn` of
+/// [`Polar`](super::Polar).
+struct Turning<S: Simd> {
+    sums: Matrix<S>,
+    inverse: Matrix<S>,
+}
+
+impl<S: Simd> Turning<S> {
+    #[inline(always)]
+    fn of(simd: S, u: &Matrix<S>) -> Self {
+        let trace = u[0][0] + u[1][1] + u[2][2];
+        let mut sums = *u;
+        for i in 0..3 {
+            for j in 0..3 {
+                sums[i][j] = -u[i][j];
+            }
+            sums[i][i] = trace - u[i][i];
+        }
+        let c = cofactors(&sums);
+        let reciprocal = Wide::splat(simd, 1.0) / determinant(&c, &sums);
+        let mut inverse = c;
+        for (i, j) in [(0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (0, 2)] {
+            inverse[i][j] = c[i][j] * reciprocal;
+            inverse[j][i] = inverse[i][j];
+        }
+        Self { sums, inverse }
+    }
+}
+
+/// The determinant of a matrix by its cofactors.
+#[inline(always)]
+fn determinant<S: Simd>(cofactors: &Matrix<S>, m: &Matrix<S>) -> Wide<S> {
+    cofactors[0][0] * m[0][0] + cofactors[0][1] * m[0][1] + cofactors[0][2] * m[0][2]
+}
+
 impl<S: Simd> Decomposition<S> {
     #[inline(always)]
-    fn from_kept(kept: &[Wide<S>; KEPT]) -> Self {
+    fn from_kept(simd: S, kept: &[Wide<S>; KEPT]) -> Self {
+        let u = symmetric(&kept[9..]);
         Self {
             r: rows_of(&kept[..9]),
-            u: symmetric(&kept[9..15]),
-            turn: symmetric(&kept[15..]),
+            u,
+            turn: Turning::of(simd, &u).inverse,
         }
     }
 
@@ -47,7 +83,6 @@ impl<S: Simd> Decomposition<S> {
         out[..9].copy_from_slice(&flat(self.r));
         for (k, [i, j]) in PAIRS.into_iter().enumerate() {
             out[9 + k] = self.u[i][j];
-            out[15 + k] = self.turn[i][j];
         }
         out
     }
@@ -59,8 +94,6 @@ impl<S: Simd> Decomposition<S> {
         let number = |x: f64| Wide::splat(simd, x);
         let (half, least) = (number(0.5), number(polar::LEAST_CHANGE * polar::LEAST_CHANGE));
         let square = dot(f, f);
-        let determinant =
-            |c: &Matrix<S>, m: &Matrix<S>| c[0][0] * m[0][0] + c[0][1] * m[0][1] + c[0][2] * m[0][2];
         let bound = number(polar::NEAR) * (square * square.sqrt());
         let mut going = bound.is_less(determinant(&cofactors(f), f));
         let mut r = *f;
@@ -94,24 +127,10 @@ impl<S: Simd> Decomposition<S> {
                 u[i][j] = half * u[i][j];
             }
         }
-        let trace = u[0][0] + u[1][1] + u[2][2];
-        let mut sums = u;
-        for i in 0..3 {
-            for j in 0..3 {
-                sums[i][j] = -u[i][j];
-            }
-            sums[i][i] = trace - u[i][i];
-        }
-        let c = cofactors(&sums);
-        let inverse = number(1.0) / determinant(&c, &sums);
-        let mut turn = c;
-        for (i, j) in [(0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (0, 2)] {
-            turn[i][j] = c[i][j] * inverse;
-            turn[j][i] = turn[i][j];
-        }
-        let condition = number(polar::LEAST_SUM) * (dot(&sums, &sums) * dot(&turn, &turn)).sqrt();
+        let Turning { sums, inverse } = Turning::of(simd, &u);
+        let condition = number(polar::LEAST_SUM) * (dot(&sums, &sums) * dot(&inverse, &inverse)).sqrt();
         let known = found * condition.is_less(number(1.0));
-        (Self { r, u, turn }, known)
+        (Self { r, u, turn: inverse }, known)
     }
 
     /// How the rotation turns: `w = sum_m e_m (V_m : dF)` with `dR = R [w]`; `V_m` is `R [T e_m]`.
@@ -193,7 +212,7 @@ impl<'a> Points<'a> {
     fn decomposition<S: Simd>(&self, simd: S) -> Result<Decomposition<S>, Degenerate> {
         let kept = self.parents.kept().as_chunks::<KEPT>().0;
         match kept.get(self.first..self.first + self.count) {
-            Some(kept) => Ok(Decomposition::from_kept(&load(simd, self.count, kept))),
+            Some(kept) => Ok(Decomposition::from_kept(simd, &load(simd, self.count, kept))),
             None => self.decompose(simd),
         }
     }
@@ -309,7 +328,7 @@ impl WithSimd for JacobianOfKept<'_, '_> {
         let kept = self.kept.as_chunks::<KEPT>().0.chunks(S::F64_LANES);
         let groups = self.out.as_chunks_mut::<54>().0.chunks_mut(S::F64_LANES);
         for (kept, out) in kept.zip(groups) {
-            let of = Decomposition::from_kept(&load(simd, kept.len(), kept));
+            let of = Decomposition::from_kept(simd, &load(simd, kept.len(), kept));
             store(&derivative(simd, &of), out);
         }
     }

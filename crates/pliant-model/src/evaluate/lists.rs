@@ -43,7 +43,7 @@ impl Lists {
         }
     }
 
-    /// Those of one element.
+    /// Dependencies of one element.
     #[inline(always)]
     pub(super) fn on(&self, element: usize) -> &[Dependency] {
         let list = self
@@ -61,7 +61,7 @@ impl Lists {
         }
     }
 
-    /// Those of all elements.
+    /// Dependencies of every element.
     pub(super) fn iter(&self) -> impl Iterator<Item = &[Dependency]> + Clone {
         (0..self.len()).map(|e| self.on(e))
     }

@@ -50,6 +50,7 @@ mod scenes;
 mod shared_model;
 mod sheets;
 mod sleep;
+mod solid_memory;
 mod solid_references;
 mod solids;
 mod stacks;

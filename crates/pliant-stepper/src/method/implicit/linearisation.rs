@@ -28,7 +28,7 @@ pub(crate) struct LinearisationMeasure {
     /// plans of the system that it is for.
     evaluation: Option<(usize, Evaluation)>,
     work: NewtonWorkspace,
-    /// What the equations begin with, after a correction ahead of the solve: all but the state.
+    /// Motion that the equations begin with, after a correction ahead of the solve: all but its state.
     start: Motion,
     start_state: LeanState,
     end_state: LeanState,

@@ -4,12 +4,15 @@ use pliant_solvers::KktSystem;
 use pliant_sparse::Pattern;
 
 /// Of each entry its place among the values of `W`, then of `J`, then of `R`, in this order, and
-/// the values as last taken. Fixed variables have their diagonal and nothing else.
+/// the values as last taken. Fixed variables have the size of their diagonal and nothing else: its
+/// sign, as of a sheet under compression that is held in its plane, is that of no motion.
 #[derive(Debug, Default)]
 pub(crate) struct Entries {
     w: Vec<u32>,
     j: Vec<u32>,
     r: Vec<u32>,
+    /// The entries of fixed variables.
+    held: Vec<u32>,
     values: Vec<f64>,
 }
 
@@ -41,7 +44,11 @@ impl Entries {
         for i in 0..n {
             for (slot, k) in slots(system.w.pattern(), i) {
                 if i == k || !fixed[i] && !fixed[k] {
+                    let first = out.w.len();
                     add((i, k), slot, &mut out.w);
+                    if fixed[i] {
+                        out.held.extend((first..out.w.len()).map(|entry| entry as u32));
+                    }
                 }
             }
         }
@@ -71,6 +78,10 @@ impl Entries {
             .flat_map(|(slots, values, sign)| slots.iter().map(move |slot| sign * values[*slot as usize]));
         for (value, entry) in self.values.iter_mut().zip(entries) {
             *value = entry;
+        }
+        for entry in &self.held {
+            let value = &mut self.values[*entry as usize];
+            *value = if *value == 0.0 { 1.0 } else { value.abs() };
         }
         &self.values
     }

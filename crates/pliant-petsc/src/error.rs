@@ -70,6 +70,30 @@ pub enum Error {
         /// Euclidean norm of what is missing, over that of the terms.
         residual: f64,
     },
+    /// The equations of a step are missed by more than the tolerance.
+    #[error(
+        "the step of {h} s is not solved after {iterations} iterations: forces miss {residual:.1e} of their \
+         terms, rows {rows:.1e} of the velocities"
+    )]
+    NoStep {
+        /// Length of the step (s).
+        h: f64,
+        /// Iterations made.
+        iterations: usize,
+        /// Euclidean norm of the forces that are missing, over that of their terms.
+        residual: f64,
+        /// Largest miss of a row, as a velocity over the largest one.
+        rows: f64,
+    },
+    /// A length of a step that is none.
+    #[error("a step takes a positive number of seconds, not {h}")]
+    Step {
+        /// The length (s).
+        h: f64,
+    },
+    /// The part of another process is not defined where it came to; that process says what.
+    #[error("a mapping or a force field of another process's part is not defined where it came to")]
+    OtherPart,
     /// Processes that must hold the same numbers do not.
     #[error(
         "{what} are not the same on all processes: they must run the same program on the same kind of processor"

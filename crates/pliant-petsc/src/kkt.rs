@@ -37,8 +37,8 @@ const PAYS: f64 = 0.5;
 /// Largest pivot of a hard row, as a share of what it would be alone, that counts as zero. Our own
 /// factor begins to doubt rows at 1e-10; what lies between is its to decide.
 const ZERO_PIVOT: f64 = 1e-9;
-/// The same of variables and compliant rows, whose pivots may be small for good reasons. Further
-/// apart, rows would be too small beside variables for pivots, and wait for the end.
+/// Largest pivot of a variable or a compliant row, likewise: they may be small for good reasons.
+/// Further apart, rows would be too small beside variables for pivots, and wait for the end.
 const ZERO_VARIABLE: f64 = 1e-11;
 
 /// Solves a [`KktSystem`] of bilateral rows over the processes of a [`Session`](crate::Session);

@@ -1,12 +1,14 @@
 //! A model in parts: each process evaluates and assembles its elements, and no other.
 
+mod motion;
+mod residual;
 mod system;
 
 use crate::ffi::{Library, Reduction, index};
 use crate::session::Share;
 use crate::{Error, Session};
 use pliant_kkt::{Assembler, Scheme, StepInput};
-use pliant_model::{ComponentId, Evaluation, Problem, RowGroup, RowLaw, Space, State, Treatment};
+use pliant_model::{ComponentId, Evaluation, Level, ModelError, Problem, RowLaw, Space, State};
 use std::ops::Range;
 use std::sync::Arc;
 use system::System;
@@ -32,9 +34,10 @@ use system::System;
 /// **Memory and cost** are those of a part, and of its share of the linear system. A product
 /// receives [`Share::received`] numbers.
 ///
-/// Taken are points and bodies at rest ([`find_rest`](Self::find_rest)) and points in motion
-/// ([`step`](Self::step)), with stiffnesses, compliances and hard rows; not contacts, rows of
-/// bounded force, prescribed motions and materials with a past, which are [`Error::NotInParts`].
+/// Taken are points and bodies with stiffnesses, compliances and hard rows, at rest
+/// ([`find_rest`](Self::find_rest)) and in motion ([`step_nonlinear`](Self::step_nonlinear); points
+/// without rows also by [`step`](Self::step)); not contacts, rows of bounded force, prescribed
+/// motions and materials with a past, which are [`Error::NotInParts`].
 #[derive(Debug)]
 pub struct SpreadModel {
     problem: Problem,
@@ -45,6 +48,7 @@ pub struct SpreadModel {
     places: Places,
     system: Option<System>,
     scratch: Scratch,
+    start: State,
     library: Arc<Library>,
 }
 
@@ -62,25 +66,44 @@ struct Places {
 
 #[derive(Debug, Default)]
 struct Scratch {
+    /// On all nodes: forces that are missing, sizes of their terms, those of one component,
+    /// accelerations.
     node: Vec<f64>,
     terms: Vec<f64>,
     field: Vec<f64>,
+    acceleration: Vec<f64>,
+    /// Of the unknowns of the part: forces that are missing and sizes, right-hand side and change.
+    missing: Vec<f64>,
+    sizes: Vec<f64>,
     right: Vec<f64>,
     change: Vec<f64>,
+    /// No impulse on any coordinate.
     impulse: Vec<f64>,
+    /// Of the coordinates of the part: velocities at the start of a step, and of the iterate.
+    velocity: Vec<f64>,
+    iterate: Vec<f64>,
+    /// Of the rows of the part: deficits, and those as velocities; impulses; multipliers at the
+    /// start of a step.
+    deficit: Vec<f64>,
+    row_velocity: Vec<f64>,
+    mu: Vec<f64>,
+    start_multipliers: Vec<f64>,
 }
 
 /// The end of a solve.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SpreadReport {
-    /// Iterations of Newton's method; 0 of a step.
+    /// Iterations of Newton's method; 0 of a linear step.
     pub newton_iterations: usize,
     /// Iterations of conjugate gradients, all together; 0 with a factor.
     pub iterations: usize,
-    /// The residual without unit. At rest it is the norm of the forces that are left over the norm
-    /// of their terms; after a step it is that of the linear system, `|b - A z|` over
-    /// `|b| + |diag(A) z|`.
+    /// The residual without unit. At rest and after a nonlinear step it is the norm of the forces
+    /// that are left over the norm of their terms; after a linear step that of the linear system,
+    /// `|b - A z|` over `|b| + |diag(A) z|`.
     pub residual: f64,
+    /// The largest miss of a row without unit: at rest a deformation over the largest coordinate,
+    /// after a nonlinear step, beyond the rounding of positions, a velocity over the largest one.
+    pub rows: f64,
 }
 
 impl SpreadModel {
@@ -117,10 +140,20 @@ impl SpreadModel {
                 node: vec![0.0; problem.velocity_count()],
                 terms: vec![0.0; problem.velocity_count()],
                 field: vec![0.0; problem.velocity_count()],
+                acceleration: vec![0.0; problem.velocity_count()],
+                missing: vec![0.0; n + m],
+                sizes: vec![0.0; n + m],
                 right: vec![0.0; n + m],
                 change: vec![0.0; n + m],
                 impulse: vec![0.0; n],
+                velocity: vec![0.0; n],
+                iterate: vec![0.0; n],
+                deficit: vec![0.0; m],
+                row_velocity: vec![0.0; m],
+                mu: vec![0.0; m],
+                start_multipliers: vec![0.0; m],
             },
+            start: State::default(),
             problem,
             library,
         };
@@ -154,7 +187,7 @@ impl SpreadModel {
         let mut report = SpreadReport::default();
         loop {
             let (force, deficit) = self.find_rest_residual()?;
-            report.residual = force;
+            (report.residual, report.rows) = (force, deficit);
             if force <= tolerance && deficit <= tolerance {
                 return Ok(report);
             }
@@ -174,11 +207,13 @@ impl SpreadModel {
                 ..
             } = self;
             assembler.fill_rest(problem, evaluation, state, multipliers);
+            let (n, scratch) = (self.problem.dof_count(), &mut self.scratch);
+            scratch.right[..n].copy_from_slice(&scratch.missing[..n]);
+            scratch.right[n..].copy_from_slice(&scratch.deficit);
             let (iterations, _) = self.solve()?;
             report.iterations += iterations;
             report.newton_iterations += 1;
             self.displace(1.0)?;
-            let n = self.problem.dof_count();
             for (lambda, change) in self.multipliers.iter_mut().zip(&self.scratch.change[n..]) {
                 *lambda += change;
             }
@@ -201,6 +236,7 @@ impl SpreadModel {
             return Err(Error::NotInParts { what });
         }
         let scheme = Scheme::implicit_euler(h);
+        check_step(h)?;
         let Self {
             problem,
             evaluation,
@@ -210,7 +246,8 @@ impl SpreadModel {
             scratch,
             ..
         } = self;
-        evaluation.evaluate_after(problem, state, h)?;
+        let evaluated = evaluation.evaluate_after(problem, state, h);
+        together(&self.library, evaluated)?;
         let input = StepInput {
             state,
             multipliers,
@@ -235,6 +272,7 @@ impl SpreadModel {
             newton_iterations: 0,
             iterations,
             residual,
+            rows: 0.0,
         })
     }
 
@@ -250,99 +288,8 @@ impl SpreadModel {
             node.space
                 .retract(&mut self.state.positions[node.position_range()], step);
         }
-        self.evaluation.propagate(&self.problem, &mut self.state)?;
-        Ok(())
-    }
-
-    /// The missing forces and the deficits of the rows as right-hand side, and their sizes over
-    /// those of their terms.
-    fn find_rest_residual(&mut self) -> Result<(f64, f64), Error> {
-        let Self {
-            problem,
-            evaluation,
-            state,
-            multipliers,
-            scratch,
-            assembler,
-            ..
-        } = self;
-        evaluation.evaluate_after(problem, state, f64::INFINITY)?;
-        let (n, m) = (problem.dof_count(), problem.row_count());
-        scratch.node.copy_from_slice(evaluation.force());
-        scratch.terms.fill(0.0);
-        for mass in problem.masses() {
-            let range = problem.node(mass.node).velocity_range();
-            for at in range {
-                scratch.terms[at] += scratch.node[at].abs();
-            }
-        }
-        for (i, field) in problem.force_fields().iter().enumerate() {
-            if problem.treatment(i) == Treatment::Compliance {
-                continue;
-            }
-            let range = problem.node(field.node).velocity_range();
-            let own = &mut scratch.field[..range.len()];
-            own.fill(0.0);
-            problem.add_field_force(state, i, f64::INFINITY, own);
-            for (t, f) in scratch.terms[range].iter_mut().zip(own) {
-                *t += f.abs();
-            }
-        }
-        let mut worst = 0.0f64;
-        for group in problem.row_groups() {
-            let first = problem.node(group.node).first_velocity;
-            for k in 0..group.size * group.count {
-                let lambda = multipliers[group.first_row + k];
-                scratch.node[first + k] += lambda;
-                scratch.terms[first + k] += lambda.abs();
-            }
-            worst = worst.max(deficits(
-                problem,
-                evaluation,
-                state,
-                group,
-                multipliers,
-                &mut scratch.right[n..],
-            ));
-        }
-        evaluation.pull_back(problem, &mut scratch.node);
-        evaluation.pull_back_sizes(problem, &mut scratch.terms);
-        let fixed = &assembler.system().fixed;
-        // Of the sizes, which the whole has to add up too.
-        let mut sizes = vec![0.0; n + m];
-        for node in problem.nodes() {
-            let Some(first) = node.first_dof() else { continue };
-            for (k, at) in node.velocity_range().enumerate() {
-                let dof = first + k;
-                let free = f64::from(u8::from(!fixed[dof]));
-                scratch.right[dof] = free * scratch.node[at];
-                sizes[dof] = free * scratch.terms[at];
-            }
-        }
-        let reach = state.positions.iter().fold(0.0f64, |a, x| a.max(x.abs()));
-        let mut largest = [0.0; 2];
-        self.library
-            .reduce(Reduction::Largest, &[worst, reach], &mut largest)?;
-        let mut right = std::mem::take(&mut self.scratch.right);
-        // Rows have deficits of other units, which are measured apart.
-        let rows: Vec<f64> = right[n..].to_vec();
-        right[n..].fill(0.0);
-        let system = self.system()?;
-        system.right.clear()?;
-        system.halo.add(&right, &mut system.right)?;
-        let missing = system.right.norm()?;
-        system.residual.clear()?;
-        system.halo.add(&sizes, &mut system.residual)?;
-        let terms = system.residual.norm()?;
-        right[n..].copy_from_slice(&rows);
-        self.scratch.right = right;
-        let share = if missing == 0.0 { 0.0 } else { missing / terms };
-        let deficit = if largest[0] == 0.0 {
-            0.0
-        } else {
-            largest[0] / largest[1]
-        };
-        Ok((share, deficit))
+        let placed = self.evaluation.propagate(&self.problem, &mut self.state);
+        together(&self.library, placed)
     }
 
     /// The linear system, planned at the first call. Collective.
@@ -375,6 +322,30 @@ impl SpreadModel {
     }
 }
 
+/// Ends on all processes alike where the part of one of them is not defined: none waits for
+/// another. Collective.
+fn together(library: &Library, own: Result<(), ModelError>) -> Result<(), Error> {
+    let mut worst = [0.0];
+    library.reduce(
+        Reduction::Largest,
+        &[f64::from(u8::from(own.is_err()))],
+        &mut worst,
+    )?;
+    own?;
+    match worst[0] > 0.0 {
+        true => Err(Error::OtherPart),
+        false => Ok(()),
+    }
+}
+
+/// Refuses a step that has no length.
+fn check_step(h: f64) -> Result<(), Error> {
+    match h > 0.0 && h.is_finite() {
+        true => Ok(()),
+        false => Err(Error::Step { h }),
+    }
+}
+
 /// Refuses what parts cannot have.
 fn refuse(problem: &Problem) -> Result<(), Error> {
     let not = |what: String| Err(Error::NotInParts { what });
@@ -386,6 +357,11 @@ fn refuse(problem: &Problem) -> Result<(), Error> {
         if problem.bounds(group).is_some() {
             return not(format!("rows of bounded force, `{name}`"));
         }
+        if let ComponentId::Constraint(i) = group.component
+            && let Level::Restitution { .. } = problem.constraints()[i].component.level
+        {
+            return not(format!("rows of impacts, `{name}`"));
+        }
         if problem.motion(group).is_some() {
             return not(format!("prescribed motions, `{name}`"));
         }
@@ -394,36 +370,6 @@ fn refuse(problem: &Problem) -> Result<(), Error> {
         }
     }
     Ok(())
-}
-
-/// The deficits of the rows of a group at rest, `phi + C lambda`. Returns the largest.
-fn deficits(
-    problem: &Problem,
-    evaluation: &Evaluation,
-    state: &State,
-    group: &RowGroup,
-    multipliers: &[f64],
-    out: &mut [f64],
-) -> f64 {
-    let first_position = problem.node(group.node).first_position;
-    let mut largest = 0.0f64;
-    for k in 0..group.size * group.count {
-        let row = group.first_row + k;
-        out[row] = match group.component {
-            ComponentId::ForceField(i) if !evaluation.is_hard(group, k) => {
-                let compliance = evaluation.compliance(i);
-                let (g, first) = evaluation.group_of(i, group.size, k);
-                let n = compliance.width(g);
-                let c = &compliance.block(g)[(k - first) * n..][..n];
-                let lambda = &multipliers[group.first_row + first..];
-                let strain: f64 = c.iter().zip(lambda).map(|(c, l)| c * l).sum();
-                strain + evaluation.deformation(i)[k]
-            }
-            _ => state.positions[first_position + k],
-        };
-        largest = largest.max(out[row].abs());
-    }
-    largest
 }
 
 impl Places {

@@ -1,6 +1,7 @@
 //! Tests over MPI. Each starts itself again by `mpirun`; with the variable `PLIANT_OVER_MPI` it is
 //! one of those processes.
 
+mod motion;
 mod parts;
 mod systems;
 

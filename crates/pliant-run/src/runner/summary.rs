@@ -69,8 +69,8 @@ pub struct Summary {
     /// Processes over which linear systems were spread; in files, where it is more than one.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub processes: usize,
-    /// What each of these processes solved alone, all of them the same; in files, where there is
-    /// such a thing.
+    /// Systems that each of these processes solved alone, all of them the same; in files, where
+    /// there are any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub solved_alone: Vec<String>,
     /// Iterations of an iterative linear solver.

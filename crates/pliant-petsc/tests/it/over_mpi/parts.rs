@@ -6,16 +6,16 @@ use pliant::model::{Distance, Level, Model, NodeId, Problem, Treatment, UniformC
 use pliant::{Equilibrium, Options, Simulation};
 use pliant_petsc::{Error, NodesOfPart, Session, SpreadModel, bisect};
 
-const SIZE: [f64; 3] = [1.0, 0.1, 0.1];
+pub(super) const SIZE: [f64; 3] = [1.0, 0.1, 0.1];
 const YOUNG: f64 = 1e9;
 const DENSITY: f64 = 1000.0;
 const G: f64 = 9.81;
 
 /// A clamped beam of these elements under its weight.
-fn beam(mesh: &Mesh) -> (Model, NodeId) {
+pub(super) fn beam(mesh: &Mesh, young: f64) -> (Model, NodeId) {
     let mut model = Model::new();
     model.set_gravity([0.0, 0.0, -G]).unwrap();
-    let solid = Solid::corotational(YOUNG, 0.0).with_density(DENSITY);
+    let solid = Solid::corotational(young, 0.0).with_density(DENSITY);
     let parts = solid.add_to(&mut model, "beam", mesh).unwrap();
     for i in (0..mesh.nodes.len()).filter(|i| mesh.nodes[*i][0] == 0.0) {
         model.fix(parts.nodes, i, &[true; 3]).unwrap();
@@ -49,15 +49,15 @@ fn part_of_mesh(session: &Session, mesh: &Mesh) -> (NodesOfPart, Mesh) {
     (part, own)
 }
 
-fn spread(session: &Session, mesh: &Mesh) -> (NodesOfPart, SpreadModel, NodeId) {
+pub(super) fn spread(session: &Session, mesh: &Mesh, young: f64) -> (NodesOfPart, SpreadModel, NodeId) {
     let (part, own) = part_of_mesh(session, mesh);
-    let (model, nodes) = beam(&own);
+    let (model, nodes) = beam(&own, young);
     let spread = SpreadModel::new(session, Problem::new(model), &part.coordinates(3), 3 * part.own).unwrap();
     (part, spread, nodes)
 }
 
 /// The largest distance of the nodes of a part from where they are in one piece.
-fn apart(part: &NodesOfPart, found: &[f64], whole: &[f64]) -> f64 {
+pub(super) fn apart(part: &NodesOfPart, found: &[f64], whole: &[f64]) -> f64 {
     let places = part.nodes.iter().flat_map(|a| 3 * a..3 * a + 3);
     places
         .zip(found)
@@ -71,11 +71,11 @@ fn a_cantilever_in_parts_rests_where_it_does_in_one_piece() {
         &[1, 2, 4],
         |session| {
             let mesh = Mesh::hexahedral_box(SIZE, [16, 2, 2]).unwrap().into_quadratic();
-            let (part, mut spread, nodes) = spread(session, &mesh);
+            let (part, mut spread, nodes) = spread(session, &mesh, YOUNG);
             let report = spread.find_rest(1e-10, 20).unwrap();
             assert!(report.residual <= 1e-10, "{report:?}");
             let found = spread.problem().positions(spread.state(), nodes);
-            let (whole, all) = beam(&mesh);
+            let (whole, all) = beam(&mesh, YOUNG);
             let mut simulation = Simulation::new(whole).unwrap();
             simulation.find_equilibrium(&Equilibrium::default()).unwrap();
             let off = apart(&part, found, simulation.positions(all));
@@ -103,8 +103,8 @@ fn a_cantilever_in_parts_moves_as_in_one_piece() {
         &[1, 2, 4],
         |session| {
             let mesh = Mesh::hexahedral_box(SIZE, [16, 2, 2]).unwrap();
-            let (part, mut spread, nodes) = spread(session, &mesh);
-            let (whole, all) = beam(&mesh);
+            let (part, mut spread, nodes) = spread(session, &mesh, YOUNG);
+            let (whole, all) = beam(&mesh, YOUNG);
             let mut simulation = Simulation::with_options(whole, Options::theta()).unwrap();
             for _ in 0..5 {
                 simulation.step(0.01).unwrap();
@@ -158,7 +158,7 @@ fn hard_rows_belong_to_parts_and_what_is_not_taken_is_told() {
         |session| {
             let mesh = Mesh::hexahedral_box(SIZE, [16, 2, 2]).unwrap();
             let (part, own) = part_of_mesh(session, &mesh);
-            let (mut model, nodes) = beam(&own);
+            let (mut model, nodes) = beam(&own, YOUNG);
             hang_up(&mut model, nodes, &own);
             let problem = Problem::new(model);
             let mut spread = SpreadModel::new(session, problem, &part.coordinates(3), 3 * part.own).unwrap();
@@ -171,7 +171,7 @@ fn hard_rows_belong_to_parts_and_what_is_not_taken_is_told() {
             assert!(matches!(told, Err(Error::NotInParts { .. })), "{told:?}");
             spread.find_rest(1e-10, 20).unwrap();
             let found = spread.problem().positions(spread.state(), nodes);
-            let (mut whole, all) = beam(&mesh);
+            let (mut whole, all) = beam(&mesh, YOUNG);
             hang_up(&mut whole, all, &mesh);
             let mut simulation = Simulation::new(whole).unwrap();
             simulation.find_equilibrium(&Equilibrium::default()).unwrap();
@@ -190,7 +190,7 @@ fn parts_that_do_not_fit_are_told() {
             let mesh = Mesh::hexahedral_box(SIZE, [4, 1, 1]).unwrap();
             let (part, own) = part_of_mesh(session, &mesh);
             let refused = |coordinates: &[usize], fix: bool| {
-                let (mut model, nodes) = beam(&own);
+                let (mut model, nodes) = beam(&own, YOUNG);
                 // A node of both parts that one of them fixes.
                 if fix && session.rank() == 0 {
                     let both = own.nodes.iter().position(|x| x[0] == 0.5).unwrap();

@@ -162,6 +162,34 @@ fn what_is_no_minimum_is_told() {
 }
 
 #[test]
+fn what_fixed_coordinates_would_do_is_no_matter() {
+    over_mpi(
+        "over_mpi::systems::what_fixed_coordinates_would_do_is_no_matter",
+        &[1, 2],
+        |_| {
+            for own in [-5.0, 0.0, 5.0] {
+                let mut system =
+                    KktSystem::dense(&[2.0, 1.0, 0.0, 1.0, own, 0.0, 0.0, 0.0, 4.0], &[], &[]).unwrap();
+                system.fixed[1] = true;
+                system.c.copy_from_slice(&[1.0, 7.0, 1.0]);
+                let mut solver = (PROVIDER.make)();
+                solver.prepare(&system).unwrap();
+                assert!(!solver.hands_back());
+                let mut solution = Solution::default();
+                let report = solver.solve(&system, &mut solution).unwrap();
+                assert_eq!(report.status, Status::Converged, "{report:?}");
+                for (x, exact) in solution.x.iter().zip([0.5, 0.0, 0.25]) {
+                    assert!((x - exact).abs() < 1e-15, "{:?}", solution.x);
+                }
+                solver.set_purpose(Purpose::Kind);
+                solver.prepare(&system).unwrap();
+                assert_eq!(solver.kind(&system), Some(pliant_solvers::Kind::default()));
+            }
+        },
+    );
+}
+
+#[test]
 fn processes_that_disagree_are_told() {
     over_mpi(
         "over_mpi::systems::processes_that_disagree_are_told",

@@ -110,7 +110,8 @@ impl Plan {
         match kernel.swept() {
             Some(symbolic) => {
                 let slots = [&self.w_slots[..], &self.j_slots, &self.r_slots];
-                self.sweep.refill(symbolic, system, position, slots, &mut work.sweep);
+                self.sweep
+                    .refill(symbolic, system, position, slots, &mut work.sweep);
             }
             None => self.sweep.clear(),
         }

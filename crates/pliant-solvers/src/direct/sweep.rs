@@ -88,7 +88,11 @@ impl Sweep {
             vertex.extend(std::iter::repeat_n(k as u32, pattern.block_size(k)));
         }
         block_of.clear();
-        block_of.extend(position.iter().map(|at| vertex.get(*at as usize).copied().unwrap_or(ABSENT)));
+        block_of.extend(
+            position
+                .iter()
+                .map(|at| vertex.get(*at as usize).copied().unwrap_or(ABSENT)),
+        );
         // When each block column is first written by the elimination: a later entry would overwrite
         // an update.
         touched.clear();

@@ -14,8 +14,9 @@ enum Shape {
     /// Column by column, or row by row.
     ByColumns,
     ByRows,
-    /// The lower triangle of a square, column by column.
+    /// The lower triangle of a square, column by column, and its diagonal alone.
     Triangle,
+    Diagonal,
     /// Anywhere: rows whose entries have a place each.
     Scattered,
 }
@@ -138,19 +139,41 @@ impl Tiles {
         let (_, of_constraints) = part.of_constraints();
         let first = if of_constraints { places.system.n() } else { 0 };
         let block = |column: u32| places.block_of[first + column as usize];
+        let slot = |r: usize, entry: usize| slots[pattern.row_slots(start + r).start + entry];
+        if part == Part::R && (0..rows).all(|r| pattern.row(start + r) == [(start + r) as u32]) {
+            let corner = slot(0, 0);
+            let on_diagonal = |r: usize| slot(r, 0) as usize == corner as usize + r * (rows + 1);
+            if corner == ABSENT || !(0..rows).all(on_diagonal) {
+                return None;
+            }
+            self.list.push(Tile {
+                part,
+                shape: Shape::Diagonal,
+                rows: rows as u8,
+                columns: rows as u8,
+                row: start as u32,
+                column: start as u32,
+                offset: 0,
+                slot: corner,
+            });
+            return Some(());
+        }
         // Of a symmetric matrix the last columns are the lower triangle of the block itself.
         let own = usize::from(part != Part::J);
         let others = columns.len().checked_sub(own)?;
         for r in 0..rows {
             let row = pattern.row(start + r);
-            let ends_with_triangle =
-                || row[others..].iter().enumerate().all(|(k, column)| *column as usize == start + k);
+            let ends_with_triangle = || {
+                row[others..]
+                    .iter()
+                    .enumerate()
+                    .all(|(k, column)| *column as usize == start + k)
+            };
             let is_alike = row.len() == others + own * (r + 1) && row[..others] == columns[..others];
             if !is_alike || own == 1 && !ends_with_triangle() {
                 return None;
             }
         }
-        let slot = |r: usize, entry: usize| slots[pattern.row_slots(start + r).start + entry];
         let mut offset = 0;
         while offset < others {
             let follows = |k: &usize| {
@@ -269,6 +292,7 @@ impl Tile {
                     (Shape::ByColumns, _) => by_rows!(self, by_columns, 6, (block, target)),
                     (Shape::ByRows, 3) => by_rows!(self, by_rows_of, 3, (block, target)),
                     (Shape::ByRows, _) => by_rows!(self, by_rows_of, 6, (block, target)),
+                    (Shape::Diagonal, _) => by_rows!(self, diagonal, 0, (block, target)),
                     _ => by_rows!(self, triangle, 0, (block, target)),
                 }
             }
@@ -308,43 +332,67 @@ struct Block<'a> {
     columns: &'a [f64],
 }
 
-impl Block<'_> {
+impl<'a> Block<'a> {
     /// The first entries of a row.
     #[inline(always)]
-    fn row(&self, r: usize) -> &[f64] {
+    fn row(&self, r: usize) -> &'a [f64] {
         &self.values[self.offsets[r] as usize + self.offset..]
     }
+
+    /// The scales of the rows.
+    #[inline(always)]
+    fn scales<const R: usize>(&self) -> [f64; R] {
+        let rows = &self.rows[..R];
+        std::array::from_fn(|r| self.sign * rows[r])
+    }
 }
+
+// What is eliminated next is read by registers of several entries, which wait for what was written
+// one by one: columns are written as a whole.
 
 #[inline(always)]
 fn by_columns<const R: usize, const C: usize>(block: Block<'_>, target: &mut [f64]) {
     let (columns, target) = (&block.columns[..C], &mut target.as_chunks_mut::<R>().0[..C]);
-    for r in 0..R {
-        let (row, scale) = (&block.row(r)[..C], block.sign * block.rows[r]);
-        for k in 0..C {
-            target[k][r] = scale * row[k] * columns[k];
-        }
+    let scales = block.scales::<R>();
+    let rows: [&[f64; C]; R] = std::array::from_fn(|r| &block.row(r).as_chunks().0[0]);
+    for k in 0..C {
+        target[k] = std::array::from_fn(|r| scales[r] * rows[r][k] * columns[k]);
     }
 }
 
 #[inline(always)]
 fn by_rows_of<const R: usize, const C: usize>(block: Block<'_>, target: &mut [f64]) {
     let (columns, target) = (&block.columns[..C], &mut target.as_chunks_mut::<C>().0[..R]);
+    let scales = block.scales::<R>();
     for r in 0..R {
-        let (row, scale) = (&block.row(r)[..C], block.sign * block.rows[r]);
-        for k in 0..C {
-            target[r][k] = scale * row[k] * columns[k];
-        }
+        let row: &[f64; C] = &block.row(r).as_chunks().0[0];
+        target[r] = std::array::from_fn(|k| scales[r] * row[k] * columns[k]);
+    }
+}
+
+/// The part above the diagonal, which nothing reads, becomes zero.
+#[inline(always)]
+fn triangle<const R: usize, const C: usize>(block: Block<'_>, target: &mut [f64]) {
+    let (columns, target) = (&block.columns[..R], &mut target.as_chunks_mut::<R>().0[..R]);
+    let scales = block.scales::<R>();
+    let rows: [&[f64]; R] = std::array::from_fn(|r| &block.row(r)[..r + 1]);
+    for k in 0..R {
+        let entry = |r: usize| {
+            if r < k {
+                0.0
+            } else {
+                scales[r] * rows[r][k] * columns[k]
+            }
+        };
+        target[k] = std::array::from_fn(entry);
     }
 }
 
 #[inline(always)]
-fn triangle<const R: usize, const C: usize>(block: Block<'_>, target: &mut [f64]) {
+fn diagonal<const R: usize, const C: usize>(block: Block<'_>, target: &mut [f64]) {
     let (columns, target) = (&block.columns[..R], &mut target.as_chunks_mut::<R>().0[..R]);
+    let scales = block.scales::<R>();
     for r in 0..R {
-        let (row, scale) = (&block.row(r)[..r + 1], block.sign * block.rows[r]);
-        for k in 0..r + 1 {
-            target[k][r] = scale * row[k] * columns[k];
-        }
+        target[r][r] = scales[r] * block.row(r)[0] * columns[r];
     }
 }

@@ -203,8 +203,12 @@ mod tests {
                 s.r.values_mut()[slot] = 0.3 + (slot as f64).cos();
             }
         }
-        s.c.iter_mut().enumerate().for_each(|(k, c)| *c = (k as f64).sqrt());
-        s.b.iter_mut().enumerate().for_each(|(k, b)| *b = 1.0 / (k as f64 + 2.0));
+        s.c.iter_mut()
+            .enumerate()
+            .for_each(|(k, c)| *c = (k as f64).sqrt());
+        s.b.iter_mut()
+            .enumerate()
+            .for_each(|(k, b)| *b = 1.0 / (k as f64 + 2.0));
         s
     }
 

@@ -1,7 +1,7 @@
 //! Rows of a pattern as runs of columns that follow each other: of six, as bodies have, of three,
 //! of two, and single ones. Sums over a run have a length that the compiler knows.
 
-/// What is done with the entries of a row, run by run in the order of the columns.
+/// Taker of the entries of a row, run by run in the order of the columns.
 pub trait TakeRun {
     /// Takes the entries of a row from `at` on, in the columns `column..column + N`.
     fn take<const N: usize>(&mut self, at: usize, column: usize);
@@ -17,7 +17,10 @@ pub fn for_each_run(columns: &[u32], taker: &mut impl TakeRun) {
     while let Some([first, rest @ ..]) = columns.get(at..)
         && let first = *first as usize
     {
-        let reaches = |k: usize| rest.get(k - 2).is_some_and(|last| *last as usize == first + k - 1);
+        let reaches = |k: usize| {
+            rest.get(k - 2)
+                .is_some_and(|last| *last as usize == first + k - 1)
+        };
         if reaches(6) {
             taker.take::<6>(at, first);
             at += 6;
@@ -62,7 +65,9 @@ mod tests {
         for bits in 0u32..1 << 14 {
             let columns: Vec<u32> = (0..14).filter(|k| bits >> k & 1 == 1).collect();
             let found = runs(&columns);
-            let again = found.iter().flat_map(|(n, _, first)| *first as u32..(first + n) as u32);
+            let again = found
+                .iter()
+                .flat_map(|(n, _, first)| *first as u32..(first + n) as u32);
             assert_eq!(again.collect::<Vec<u32>>(), columns);
             let ends = found.iter().scan(0, |end, (n, at, _)| {
                 let fits = *at == *end;

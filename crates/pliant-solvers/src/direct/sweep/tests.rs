@@ -9,6 +9,8 @@ struct Chain {
     joints: &'static [usize],
     coordinates: &'static [usize],
     ties: &'static [usize],
+    /// Whether rows of a joint have compliance together.
+    coupled: bool,
     fixed: &'static [usize],
 }
 
@@ -34,7 +36,12 @@ impl Chain {
                     }
                 }
             }
-            r.insert_block((first, first), (*size, *size), true);
+            for row in first..first + size {
+                r.insert_block((row, row), (1, 1), true);
+            }
+            if self.coupled {
+                r.insert_block((first, first), (*size, *size), true);
+            }
             rows.push(first + size);
         }
         let (w, j, r) = (w.finish().unwrap(), j.finish().unwrap(), r.finish().unwrap());
@@ -96,14 +103,17 @@ const ALL: &[usize] = &[0, 1, 2, 3, 4, 5];
 #[test]
 fn chains_are_written_block_by_block() {
     for joints in [&[3][..], &[5], &[3, 5], &[6, 1, 2, 4]] {
-        let chain = Chain {
-            joints,
-            coordinates: ALL,
-            ties: &[],
-            fixed: &[],
-        };
-        // W, R and J of a body, but for the first joint, which has one less.
-        assert_eq!(chain.check(), (0, 4 * BODIES - 1), "{joints:?}");
+        for coupled in [true, false] {
+            let chain = Chain {
+                joints,
+                coordinates: ALL,
+                ties: &[],
+                coupled,
+                fixed: &[],
+            };
+            // W, R and J of a body, but for the first joint, which has one less.
+            assert_eq!(chain.check(), (0, 4 * BODIES - 1), "{joints:?}");
+        }
     }
 }
 
@@ -113,6 +123,7 @@ fn whatever_is_no_block_is_written_entry_by_entry() {
         joints: &[3],
         coordinates: &[0, 1, 2],
         ties: &[2, 3],
+        coupled: true,
         fixed: &[],
     };
     halves.check();
@@ -120,6 +131,7 @@ fn whatever_is_no_block_is_written_entry_by_entry() {
         joints: &[5, 2],
         coordinates: &[1, 3, 4],
         ties: &[],
+        coupled: false,
         fixed: &[],
     };
     assert_eq!(gaps.check().0, BODIES);
@@ -127,6 +139,7 @@ fn whatever_is_no_block_is_written_entry_by_entry() {
         joints: &[3, 5],
         coordinates: ALL,
         ties: &[4, 8],
+        coupled: true,
         fixed: &[0, 13, 14, 30, 31, 32, 33, 34, 35, 53],
     };
     assert!(held.check().0 > 3);

@@ -371,10 +371,9 @@ mod tests {
         let values = a.values_mut().iter_mut().enumerate();
         values.for_each(|(k, v)| *v = (1.0 + k as f64).sin());
         let x: Vec<f64> = (0..n).map(|k| (2.0 + 3.0 * k as f64).cos()).collect();
-        let products: [(
-            fn(&CsrMatrix, f64, &[f64], &mut [f64]),
-            fn(&CsrMatrix, usize, usize) -> f64,
-        ); 3] = [
+        type Product = fn(&CsrMatrix, f64, &[f64], &mut [f64]);
+        type Entry = fn(&CsrMatrix, usize, usize) -> f64;
+        let products: [(Product, Entry); 3] = [
             (CsrMatrix::add_product, |a, i, k| a.get(i, k)),
             (CsrMatrix::add_transpose_product, |a, i, k| a.get(k, i)),
             (CsrMatrix::symmetric_add_product, |a, i, k| {

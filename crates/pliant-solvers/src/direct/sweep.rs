@@ -6,7 +6,7 @@ use super::plan::{ABSENT, Plan};
 use super::scale::Rules;
 use super::tiles::{Places, Tiles};
 use crate::{KktSystem, SolveError};
-use pliant_sparse::{BlockSymbolic, FactorReport};
+use pliant_sparse::{BlockSymbolic, CsrMatrix, FactorReport};
 
 /// Block columns to clear and rows to fill before each block column is eliminated.
 #[derive(Debug, Default)]
@@ -72,7 +72,7 @@ impl Sweep {
         slots: [&[u32]; 3],
         work: &mut SweepWorkspace,
     ) {
-        let [w, j, r] = [&system.w, &system.j, &system.r].map(|matrix| matrix.pattern());
+        let [w, j, r] = [&system.w, &system.j, &system.r].map(CsrMatrix::pattern);
         let SweepWorkspace {
             vertex,
             block_of,

@@ -28,7 +28,8 @@ pub struct MultigridOptions {
     pub strength: f64,
     /// Whether all couplings count alike, whatever their values: aggregates are then those of the
     /// pattern, or of nodes that are near each other at the places that
-    /// [`NearNullSpace::set_reference`] told; and an [`update`](SmoothedAggregation::update) finds the bits of a new plan.
+    /// [`NearNullSpace::set_reference`] told; and an [`update`](SmoothedAggregation::update) finds
+    /// the bits of a new plan.
     pub by_pattern: bool,
     /// Unknowns up to which a level is factored, as a dense matrix.
     pub coarsest: usize,

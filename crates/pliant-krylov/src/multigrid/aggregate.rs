@@ -168,7 +168,8 @@ impl Nodes {
         self.starts.len().saturating_sub(1)
     }
 
-    /// Puts nodes together. Those without a connection above `share` of the strongest are in none: sweeps alone are enough for them.
+    /// Puts nodes together. Those without a connection above `share` of the strongest are in none:
+    /// sweeps alone are enough for them.
     ///
     /// In three passes over the nodes in their order (Vaněk, Mandel and Brezina 1996): a node none
     /// of whose strong neighbours is taken founds an aggregate with all of them; what is left

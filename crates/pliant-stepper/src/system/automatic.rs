@@ -354,7 +354,7 @@ mod tests {
         }
     }
 
-    /// What takes too long says nothing of the others.
+    /// A method that takes too long says nothing of the others.
     #[test]
     fn iterations_that_take_too_long_leave_the_others() {
         let mut automatic = Automatic::default();

@@ -159,8 +159,8 @@ impl Elements {
         self.shapes[shape].width
     }
 
-    /// As [`push`](Self::push) for a block that has no values, of which columns alone are asked for;
-    /// `before` are the sources of the element before it.
+    /// Adds a block without values, of which its columns alone are kept; `before` are the sources of
+    /// the element before it.
     fn push_columns(&mut self, nodes: &[NodeJacobian], sources: &[Source], before: &[Source]) {
         if self.count == 0 || before != sources {
             self.push_shape(nodes, sources);

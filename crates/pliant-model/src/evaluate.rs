@@ -12,7 +12,7 @@ mod transfer;
 pub use chord::ChordWork;
 pub use energy::{Energies, Momentum};
 
-use jacobian::LocalJacobian;
+use jacobian::{LocalJacobian, MadeOf};
 use lists::Lists;
 
 use crate::blocks::PIECE;
@@ -344,7 +344,11 @@ impl Evaluation {
         };
         match jacobian.blocks() {
             Some(blocks) => out.copy_from_slice(blocks.run(elements)),
-            None => jacobian.make(mapping.as_ref(), &self.kept[node].values, elements, out),
+            None => MadeOf {
+                mapping: mapping.as_ref(),
+                kept: &self.kept[node].values,
+            }
+            .write(elements, out),
         }
         true
     }
@@ -574,7 +578,10 @@ impl Evaluation {
             jacobian.refill(mapping.as_ref(), own, threads).map_err(lost)?;
             let size = node.space.velocity_size();
             let v_child = &mut v_child[..node.count * size];
-            let made_of = (mapping.as_ref(), &kept.values[..]);
+            let made_of = MadeOf {
+                mapping: mapping.as_ref(),
+                kept: &kept.values,
+            };
             // At rest nothing is written, so that velocities which never were take no memory.
             if is_still && v_child.iter().all(|v| *v == 0.0) {
                 continue;

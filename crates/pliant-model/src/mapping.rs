@@ -249,8 +249,9 @@ pub trait MappingPieces: Debug + Send + Sync {
         Ok(())
     }
 
-    /// As [`Mapping::apply`], from the positions of the parents alone: what has branches has no
-    /// pieces.
+    /// Writes the positions of some elements of the child, as [`Mapping::apply`] does, from the
+    /// positions of the parents alone: the last positions of the child are not to be read, so that
+    /// a mapping with branches has no pieces.
     ///
     /// # Errors
     /// [`Degenerate`] names the first of these elements that has no value.
@@ -273,15 +274,16 @@ pub trait MappingPieces: Debug + Send + Sync {
         out: &mut [f64],
     ) -> Result<(), Degenerate>;
 
-    /// Whether [`jacobian_of_kept`](Self::jacobian_of_kept) writes the Jacobian: an evaluation
-    /// makes blocks where they are read then, and has no room for them, provided that every element
+    /// Whether [`jacobian_of_kept`](Self::jacobian_of_kept) writes the Jacobian. An evaluation then
+    /// makes blocks where they are read instead of storing them, provided that every element
     /// depends on the element of its own number alone. False by default.
     fn keeps_jacobian(&self) -> bool {
         false
     }
 
-    /// As [`jacobian`](Self::jacobian), of the numbers that are kept of these elements alone; every
-    /// number of the blocks is written, which were not cleared.
+    /// Writes the Jacobian blocks of some elements, as [`jacobian`](Self::jacobian) does, from the
+    /// numbers that are kept of them. The blocks were not cleared: every number of them is to be
+    /// written.
     fn jacobian_of_kept(&self, _kept: &[f64], _elements: Range<usize>, _out: &mut [f64]) {}
 
     /// As [`Mapping::add_bias`], which it has to have unless it is linear.

@@ -3,8 +3,8 @@
 use pliant_solvers::KktSystem;
 use pliant_sparse::Pattern;
 
-/// Of each entry its place among the values of `W`, then of `J`, then of `R`, in this order, and
-/// the values as last taken. Fixed variables have the size of their diagonal and nothing else: its
+/// Entries of a system: the place of each among the values of `W`, then of `J`, then of `R`, in this
+/// order, and the values as last taken. Fixed variables have the size of their diagonal and nothing else: its
 /// sign, as of a sheet under compression that is held in its plane, is that of no motion.
 #[derive(Debug, Default)]
 pub(crate) struct Entries {

@@ -91,8 +91,8 @@ pub enum Error {
         /// The length (s).
         h: f64,
     },
-    /// The part of another process is not defined where it came to; that process says what.
-    #[error("a mapping or a force field of another process's part is not defined where it came to")]
+    /// The part of another process has an error, which that process names.
+    #[error("the part of another process has an error")]
     OtherPart,
     /// Processes that must hold the same numbers do not.
     #[error(

@@ -8,7 +8,7 @@ use crate::ffi::{Library, Reduction, index};
 use crate::session::Share;
 use crate::{Error, Session};
 use pliant_kkt::{Assembler, Scheme, StepInput};
-use pliant_model::{ComponentId, Evaluation, Level, ModelError, Problem, RowLaw, Space, State};
+use pliant_model::{ComponentId, Evaluation, Level, Problem, RowLaw, Space, State};
 use std::ops::Range;
 use std::sync::Arc;
 use system::System;
@@ -66,24 +66,24 @@ struct Places {
 
 #[derive(Debug, Default)]
 struct Scratch {
-    /// On all nodes: forces that are missing, sizes of their terms, those of one component,
-    /// accelerations.
+    /// Forces that are missing, sizes of their terms, those of one component, and accelerations, on
+    /// all nodes.
     node: Vec<f64>,
     terms: Vec<f64>,
     field: Vec<f64>,
     acceleration: Vec<f64>,
-    /// Of the unknowns of the part: forces that are missing and sizes, right-hand side and change.
+    /// Forces that are missing and sizes, right-hand side and change, of the unknowns of the part.
     missing: Vec<f64>,
     sizes: Vec<f64>,
     right: Vec<f64>,
     change: Vec<f64>,
     /// No impulse on any coordinate.
     impulse: Vec<f64>,
-    /// Of the coordinates of the part: velocities at the start of a step, and of the iterate.
+    /// Velocities at the start of a step, and of the iterate, of the coordinates of the part.
     velocity: Vec<f64>,
     iterate: Vec<f64>,
-    /// Of the rows of the part: deficits, and those as velocities; impulses; multipliers at the
-    /// start of a step.
+    /// Deficits of the rows of the part, these as velocities, impulses, and multipliers at the start
+    /// of a step.
     deficit: Vec<f64>,
     row_velocity: Vec<f64>,
     mu: Vec<f64>,
@@ -121,12 +121,16 @@ impl SpreadModel {
         own: usize,
     ) -> Result<Self, Error> {
         let library = session.library();
-        refuse(&problem)?;
-        let mut evaluation = Evaluation::new(&problem);
-        let mut state = problem.initial_state()?;
-        evaluation.propagate(&problem, &mut state)?;
-        evaluation.evaluate(&problem, &state)?;
-        let assembler = Assembler::new(&problem, &evaluation)?;
+        let plan = || {
+            refuse(&problem)?;
+            let mut evaluation = Evaluation::new(&problem);
+            let mut state = problem.initial_state()?;
+            evaluation.propagate(&problem, &mut state)?;
+            evaluation.evaluate(&problem, &state)?;
+            let assembler = Assembler::new(&problem, &evaluation)?;
+            Ok((evaluation, state, assembler))
+        };
+        let (evaluation, state, assembler) = together(&library, plan())?;
         let places = Places::new(&library, &problem, coordinates, own)?;
         let (n, m) = (problem.dof_count(), problem.row_count());
         let out = Self {
@@ -232,9 +236,8 @@ impl SpreadModel {
             (None, 1..) => Some("rows in motion".to_owned()),
             (None, 0) => None,
         };
-        if let Some(what) = what {
-            return Err(Error::NotInParts { what });
-        }
+        let taken = what.map_or(Ok(()), |what| Err(Error::NotInParts { what }));
+        together(&self.library, taken)?;
         let scheme = Scheme::implicit_euler(h);
         check_step(h)?;
         let Self {
@@ -247,7 +250,7 @@ impl SpreadModel {
             ..
         } = self;
         let evaluated = evaluation.evaluate_after(problem, state, h);
-        together(&self.library, evaluated)?;
+        together(&self.library, evaluated.map_err(Error::Model))?;
         let input = StepInput {
             state,
             multipliers,
@@ -289,7 +292,7 @@ impl SpreadModel {
                 .retract(&mut self.state.positions[node.position_range()], step);
         }
         let placed = self.evaluation.propagate(&self.problem, &mut self.state);
-        together(&self.library, placed)
+        together(&self.library, placed.map_err(Error::Model))
     }
 
     /// The linear system, planned at the first call. Collective.
@@ -322,19 +325,17 @@ impl SpreadModel {
     }
 }
 
-/// Ends on all processes alike where the part of one of them is not defined: none waits for
-/// another. Collective.
-fn together(library: &Library, own: Result<(), ModelError>) -> Result<(), Error> {
+/// Ends on all processes alike where one of them has an error: none waits for another. Collective.
+fn together<T>(library: &Library, own: Result<T, Error>) -> Result<T, Error> {
     let mut worst = [0.0];
     library.reduce(
         Reduction::Largest,
         &[f64::from(u8::from(own.is_err()))],
         &mut worst,
     )?;
-    own?;
     match worst[0] > 0.0 {
-        true => Err(Error::OtherPart),
-        false => Ok(()),
+        true => own.and(Err(Error::OtherPart)),
+        false => own,
     }
 }
 

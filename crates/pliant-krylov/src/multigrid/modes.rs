@@ -1,6 +1,7 @@
 //! Near null spaces: motions that cost next to no energy.
 
 use pliant_solvers::{SolveError, check_size};
+use std::sync::Arc;
 
 /// Most columns of a near null space.
 pub(super) const MOST_MODES: usize = 6;
@@ -14,7 +15,8 @@ pub struct NearNullSpace {
     count: usize,
     /// Row by row, n x k.
     values: Vec<f64>,
-    reference: Vec<ReferencePlace>,
+    /// Shared by all copies: it is told once for a model, and read where levels are planned.
+    reference: Arc<[ReferencePlace]>,
 }
 
 /// The place of the node whose unknowns begin at this one.
@@ -91,7 +93,7 @@ impl NearNullSpace {
         Ok(Self {
             count,
             values,
-            reference: Vec::new(),
+            reference: Arc::default(),
         })
     }
 
@@ -183,14 +185,12 @@ impl NearNullSpace {
 
     /// Tells the places of nodes in a state that every run of a model has in common, such as its
     /// first one: by their distances [`MultigridOptions::by_pattern`](crate::MultigridOptions)
-    /// knows couplings across the long sides of stretched elements, which are weak. Allocates only
-    /// for more nodes than before.
+    /// knows couplings across the long sides of stretched elements, which are weak. Allocates.
     ///
     /// # Errors
     /// [`SolveError::NotFinite`] at a node that is not finite.
     pub fn set_reference(&mut self, nodes: impl Iterator<Item = RigidNode>) -> Result<(), SolveError> {
-        self.reference.clear();
-        let mut unknown = 0;
+        let (mut reference, mut unknown) = (Vec::new(), 0);
         for node in nodes {
             if let Some(at) = node.place() {
                 if at.iter().any(|x| !x.is_finite()) {
@@ -198,10 +198,11 @@ impl NearNullSpace {
                         variable: pliant_solvers::Variable::Dof(unknown),
                     });
                 }
-                self.reference.push(ReferencePlace { unknown, at });
+                reference.push(ReferencePlace { unknown, at });
             }
             unknown += node.unknowns();
         }
+        self.reference = reference.into();
         Ok(())
     }
 
@@ -230,7 +231,7 @@ impl NearNullSpace {
         Self {
             count,
             values,
-            reference: Vec::new(),
+            reference: Arc::default(),
         }
     }
 
@@ -254,6 +255,6 @@ impl NearNullSpace {
         self.count = other.count;
         self.values.clear();
         self.values.extend_from_slice(&other.values);
-        self.reference.clone_from(&other.reference);
+        self.reference = Arc::clone(&other.reference);
     }
 }

@@ -297,14 +297,31 @@ fn compliant_rows_are_condensed_into_what_has_the_levels() {
 
 #[test]
 fn a_cycle_is_symmetric_and_positive_definite() {
-    let brick = Brick {
+    let flat = Brick {
         cells: [9, 7, 5],
         ..Brick::cube(8)
     };
-    let system = brick.system();
-    let m = levels_of(&brick, &system);
+    check_cycle(&levels_of(&flat, &flat.system()));
+    // Levels enough for two cycles on the coarse ones.
+    let long = Brick {
+        cells: [29, 7, 7],
+        ..Brick::cube(8)
+    };
+    let (system, modes) = (long.system(), NearNullSpace::rigid(&long.places()).unwrap());
+    let options = MultigridOptions {
+        coarsest: 12,
+        ..MultigridOptions::default()
+    };
+    let (w, fixed, blocks) = (&system.w, &system.fixed, system.primal_blocks());
+    let m = SmoothedAggregation::new(w, fixed, blocks, &modes, options).unwrap();
+    assert!(m.report().levels.len() >= 4, "{:?}", m.report());
+    check_cycle(&m);
+}
+
+/// Checks that a cycle is symmetric, positive definite, and no larger than the inverse.
+fn check_cycle(m: &SmoothedAggregation) {
     let mut random = Random(3);
-    let n = system.n();
+    let n = m.size();
     for _ in 0..10 {
         let (v, w) = (random.numbers(n), random.numbers(n));
         let (mut mv, mut mw) = (vec![0.0; n], vec![0.0; n]);
@@ -631,7 +648,7 @@ fn stretched_elements_take_no_more_iterations_where_places_are_told() {
         let (without, _) = solve([stretch, 1.0, 1.0], [12, 12, 12], false);
         let (with, complexity) = solve([stretch, 1.0, 1.0], [12, 12, 12], true);
         assert!(
-            with <= cubes + 3 && without > with && complexity < 2.5,
+            with <= cubes + 3 && 2 * without > 3 * with && complexity < 2.5,
             "{stretch}: {with} of {without}, complexity {complexity}"
         );
     }

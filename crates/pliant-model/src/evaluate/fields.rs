@@ -87,9 +87,10 @@ impl Evaluation {
                         },
                     ));
                     if pieces.keeps_stiffness() && rate == 0.0 && size * size <= Self::MOST_MADE {
-                        if !std::mem::replace(&mut field.kept, true) {
+                        if !field.kept {
                             check_constant_stiffness(problem, i, &field.stiffness).map_err(lost)?;
                             field.stiffness.forget();
+                            field.kept = true;
                         }
                         field.made = Some(1.0);
                     } else if !field.kept || !field.stiffness.is_laid_out() {

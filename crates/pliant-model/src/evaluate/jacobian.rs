@@ -30,6 +30,13 @@ struct RepeatShape {
     m: usize,
 }
 
+/// The mapping that makes blocks where they are read, and the numbers that it keeps of all elements.
+#[derive(Clone, Copy)]
+pub(super) struct MadeOf<'a> {
+    pub(super) mapping: &'a dyn Mapping,
+    pub(super) kept: &'a [f64],
+}
+
 /// Numbers that are made at a time where blocks are not stored: they stay in the nearest cache.
 const ROOM: usize = 1024;
 
@@ -45,6 +52,17 @@ enum Source {
         height: usize,
         width: usize,
     },
+}
+
+impl MadeOf<'_> {
+    /// Makes the blocks of some elements.
+    pub(super) fn write(self, elements: Range<usize>, out: &mut [f64]) {
+        if let Some(pieces) = self.mapping.pieces() {
+            let size = pieces.kept_size();
+            let kept = &self.kept[elements.start * size..elements.end * size];
+            pieces.jacobian_of_kept(kept, elements, out);
+        }
+    }
 }
 
 /// `J` of one mapped node over its parents.
@@ -99,20 +117,11 @@ impl LocalJacobian {
         }
     }
 
-    /// Makes the blocks of some elements out of what the mapping keeps of all of them.
-    pub(super) fn make(&self, mapping: &dyn Mapping, kept: &[f64], elements: Range<usize>, out: &mut [f64]) {
-        if let Some(pieces) = mapping.pieces() {
-            let size = pieces.kept_size();
-            let kept = &kept[elements.start * size..elements.end * size];
-            pieces.jacobian_of_kept(kept, elements, out);
-        }
-    }
-
     /// Visits the block of each element, with its width.
     #[inline(always)]
     pub(super) fn visit(
         &self,
-        (mapping, kept): (&dyn Mapping, &[f64]),
+        made_of: MadeOf<'_>,
         elements: Range<usize>,
         mut visit: impl FnMut(usize, &[f64], usize),
     ) {
@@ -130,7 +139,7 @@ impl LocalJacobian {
         for start in elements.clone().step_by(ROOM / size) {
             let few = start..elements.end.min(start + ROOM / size);
             let made = &mut room[..few.len() * size];
-            self.make(mapping, kept, few.clone(), made);
+            made_of.write(few.clone(), made);
             few.zip(made.chunks_exact(size))
                 .for_each(|(e, block)| visit(e, block, width));
         }
@@ -171,13 +180,12 @@ impl LocalJacobian {
         Ok(())
     }
 
-    /// `y = J x` of all elements of `size` coordinates, with `x(d)` of dependency `d`. `made_of` has
-    /// the mapping, and what it keeps of all elements.
+    /// `y = J x` of all elements of `size` coordinates, with `x(d)` of dependency `d`.
     pub(super) fn push<'a>(
         &self,
         threads: &Threads,
         lists: &Lists,
-        made_of: (&dyn Mapping, &[f64]),
+        made_of: MadeOf<'_>,
         x: impl Fn(Dependency) -> &'a [f64] + Sync,
         size: usize,
         y: &mut [f64],
@@ -205,7 +213,7 @@ impl LocalJacobian {
     pub(super) fn pull(
         &self,
         threads: &Threads,
-        made_of: (&dyn Mapping, &[f64]),
+        made_of: MadeOf<'_>,
         add: impl Fn(&Self, DependencyBlock<'_>, &[f64], &mut [f64]) + Sync,
         child: ElementValues<&[f64]>,
         parent: ElementValues<&mut [f64]>,

@@ -2,7 +2,7 @@
 
 use super::Evaluation;
 use super::gather::certainly;
-use super::jacobian::{DependencyBlock, ElementValues, LocalJacobian};
+use super::jacobian::{DependencyBlock, ElementValues, LocalJacobian, MadeOf};
 use crate::blocks::PIECE;
 use crate::mappings::relative_chord;
 use crate::{Dependency, Model, NodeId, NodeKind, Space, State};
@@ -35,7 +35,10 @@ impl Evaluation {
                 let width = space.velocity_size();
                 &before[first + at.element * width..][..width]
             };
-            let made_of = (mapping.as_ref(), &self.kept[index].values[..]);
+            let made_of = MadeOf {
+                mapping: mapping.as_ref(),
+                kept: &self.kept[index].values,
+            };
             jacobian.push(&self.threads, &self.lists[index], made_of, of_parent, size, child);
             let parents = model
                 .parents(ranges, &state.positions, &state.velocities)
@@ -119,7 +122,10 @@ impl Evaluation {
                 &before[first + at.element * width..][..width]
             };
             let child = &mut child[..node.count * size];
-            let made_of = (mapping.as_ref(), &self.kept[index].values[..]);
+            let made_of = MadeOf {
+                mapping: mapping.as_ref(),
+                kept: &self.kept[index].values,
+            };
             jacobian.push(&self.threads, &self.lists[index], made_of, of_parent, size, child);
         }
     }
@@ -197,7 +203,10 @@ impl Evaluation {
         else {
             return;
         };
-        let made_of = (mapping.as_ref(), &self.kept[index].values[..]);
+        let made_of = MadeOf {
+            mapping: mapping.as_ref(),
+            kept: &self.kept[index].values,
+        };
         let (before, child) = force.split_at_mut(node.first_velocity);
         let size = node.space.velocity_size();
         if let [(_, first, space)] = ranges[..] {

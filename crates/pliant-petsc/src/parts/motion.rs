@@ -18,12 +18,11 @@ impl SpreadModel {
     /// phi(x+) = 0   or   C lambda + phi(x+) + ... = 0
     /// ```
     ///
-    /// for points and bodies, with gyroscopic torques, and rows; the first step takes velocities that
+    /// for points and bodies, with gyroscopic torques, and rows. The first step takes velocities that
     /// rows do not allow as they are, where a run in one piece takes those that are allowed next to
-    /// them. At its end the norm of the forces
-    /// that are missing is at most `tolerance` times that of their terms, and rows miss, as
-    /// velocities and beyond the rounding of positions, at most `tolerance` times the largest one.
-    /// A step that fails changes nothing. Collective.
+    /// them. At its end the norm of the forces that are missing is at most `tolerance` times that of
+    /// their terms, and rows miss, as velocities and beyond the rounding of positions, at most
+    /// `tolerance` times the largest one. A step that fails changes nothing. Collective.
     ///
     /// # Errors
     /// [`Error::NoStep`] after `most` iterations (a shorter step begins nearer to its end),
@@ -32,10 +31,13 @@ impl SpreadModel {
     pub fn step_nonlinear(&mut self, h: f64, tolerance: f64, most: usize) -> Result<SpreadReport, Error> {
         check_step(h)?;
         let damping = self.problem.rayleigh();
-        if damping.mass != 0.0 || damping.stiffness != 0.0 {
-            let what = "damping in proportion to mass or stiffness in nonlinear steps".to_owned();
-            return Err(Error::NotInParts { what });
-        }
+        let taken = match damping.mass != 0.0 || damping.stiffness != 0.0 {
+            true => Err(Error::NotInParts {
+                what: "damping in proportion to mass or stiffness in nonlinear steps".to_owned(),
+            }),
+            false => Ok(()),
+        };
+        together(&self.library, taken)?;
         self.start.clone_from(&self.state);
         let scratch = &mut self.scratch;
         scratch.start_multipliers.copy_from_slice(&self.multipliers);
@@ -51,7 +53,7 @@ impl SpreadModel {
             self.multipliers.copy_from_slice(&self.scratch.start_multipliers);
             // It was defined there before.
             let placed = self.evaluation.propagate(&self.problem, &mut self.state);
-            together(&self.library, placed)?;
+            together(&self.library, placed.map_err(Error::Model))?;
         }
         taken
     }
@@ -63,7 +65,7 @@ impl SpreadModel {
         loop {
             self.place(h)?;
             let evaluated = self.evaluation.evaluate_after(&self.problem, &self.state, h);
-            together(&self.library, evaluated)?;
+            together(&self.library, evaluated.map_err(Error::Model))?;
             report.residual = self.find_force_residual(Equations::Motion { h })?;
             report.rows = self.find_row_residual(&scheme)?;
             if report.residual <= tolerance && report.rows <= tolerance {
@@ -115,7 +117,7 @@ impl SpreadModel {
             node.space.retract(positions, displacement);
         }
         let placed = self.evaluation.propagate(&self.problem, &mut self.state);
-        together(&self.library, placed)
+        together(&self.library, placed.map_err(Error::Model))
     }
 
     /// The largest miss of a row as a velocity, less what positions are rounded by, over the

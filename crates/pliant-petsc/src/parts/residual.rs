@@ -22,7 +22,7 @@ impl SpreadModel {
         let evaluated = self
             .evaluation
             .evaluate_after(&self.problem, &self.state, f64::INFINITY);
-        together(&self.library, evaluated)?;
+        together(&self.library, evaluated.map_err(Error::Model))?;
         let force = self.find_force_residual(Equations::Rest)?;
         let largest = |list: &[f64]| list.iter().fold(0.0f64, |a, x| larger(a, x.abs()));
         let own = [largest(&self.scratch.deficit), largest(&self.state.positions)];

@@ -40,7 +40,7 @@ pub(crate) struct StepSolver {
     is_own: bool,
     /// The motions as a rigid body of the system at hand.
     motions: NearNullSpace,
-    /// The motions have the reference places of the model.
+    /// Whether the motions have the reference places of the model.
     has_reference: bool,
 }
 

@@ -29,6 +29,8 @@ pub(crate) struct RestSolver {
     /// The solver from outside, once one was asked for.
     provided: Option<(Provider, Box<dyn ProvidedSolver>)>,
     motions: NearNullSpace,
+    /// Whether the motions have the reference places of the model.
+    has_reference: bool,
     /// The tangent with the right-hand sides of a solve, for iterations.
     tangent: KktSystem,
     active: Active,
@@ -89,8 +91,9 @@ impl RestSolver {
         {
             self.iterative.options = options;
             self.tangent.clone_from(system);
-            if !self.motions.has_reference() {
+            if !self.has_reference {
                 at.tell_reference(&mut self.motions)?;
+                self.has_reference = true;
             }
             self.motions.set_rigid_nodes(at.rigid_nodes())?;
             self.iterative.set_near_null_space(&self.motions);

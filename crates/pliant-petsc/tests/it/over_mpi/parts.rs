@@ -2,7 +2,7 @@
 
 use super::over_mpi;
 use pliant::continuum::{Mesh, Solid};
-use pliant::model::{Distance, Level, Model, NodeId, Problem, Treatment, UniformCompliance};
+use pliant::model::{Distance, End, Level, Model, NodeId, Problem, Rayleigh, Treatment, UniformCompliance};
 use pliant::{Equilibrium, Options, Simulation};
 use pliant_petsc::{Error, NodesOfPart, Session, SpreadModel, bisect};
 
@@ -211,6 +211,49 @@ fn parts_that_do_not_fit_are_told() {
                     .to_string()
                     .contains("no process owns")
             );
+        },
+    );
+}
+
+/// An error of one process is an error of all: none waits for another.
+#[test]
+fn an_error_of_one_part_ends_all() {
+    over_mpi(
+        "over_mpi::parts::an_error_of_one_part_ends_all",
+        &[2],
+        |session| {
+            let mesh = Mesh::hexahedral_box(SIZE, [4, 1, 1]).unwrap();
+            let (part, own) = part_of_mesh(session, &mesh);
+            let told = |change: fn(&mut Model)| {
+                let (mut model, _) = beam(&own, YOUNG);
+                if session.rank() == 1 {
+                    change(&mut model);
+                }
+                let made = SpreadModel::new(session, Problem::new(model), &part.coordinates(3), 3 * part.own);
+                made.and_then(|mut spread| spread.step_nonlinear(0.01, 1e-10, 20))
+                    .unwrap_err()
+            };
+            let damped = told(|model| {
+                model
+                    .set_rayleigh(Rayleigh {
+                        mass: 0.1,
+                        stiffness: 0.0,
+                    })
+                    .unwrap();
+            });
+            // Two points at one place have no direction.
+            let degenerate = told(|model| {
+                let twins = model.add_particles("twins", &[[0.0; 3]; 2]).unwrap();
+                let pair = [(End::element(0, 0), End::element(0, 1))];
+                model.add_mapped("gap", &[twins], Distance::new(&pair)).unwrap();
+            });
+            match session.rank() {
+                1 => {
+                    assert!(matches!(damped, Error::NotInParts { .. }), "{damped}");
+                    assert!(matches!(degenerate, Error::Model(_)), "{degenerate}");
+                }
+                _ => assert_eq!((damped, degenerate), (Error::OtherPart, Error::OtherPart)),
+            }
         },
     );
 }

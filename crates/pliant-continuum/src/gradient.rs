@@ -4,7 +4,7 @@ use crate::checks::first_parent;
 use crate::{ContinuumError, ElementKind, Mesh};
 use pliant_model::validate::{check_size, check_space};
 use pliant_model::{
-    Blocks, Degenerate, Dependency, Field, Mapping, MappingPieces, ModelError, Parents, Space,
+    Blocks, Degenerate, Dependency, Field, Kept, Mapping, MappingPieces, ModelError, Parents, Space,
 };
 use std::convert::Infallible;
 use std::ops::Range;
@@ -166,6 +166,28 @@ impl Mapping for DeformationGradient {
 
     fn pieces(&self) -> Option<&dyn MappingPieces> {
         Some(self)
+    }
+
+    fn restrict(&self, kept: Kept<'_>) -> Option<Box<dyn Mapping>> {
+        let points = kept.elements.clone();
+        let (first, last) = (self.elements[points.start], self.elements[points.end - 1]);
+        let begin = self.starts[first];
+        let nodes = self.nodes[begin..self.starts[last + 1]].iter();
+        let shapes = points.clone().map(|q| (3, self.gradients.width(q)));
+        let mut gradients = Blocks::new(shapes);
+        for (to, q) in points.clone().enumerate() {
+            gradients.block_mut(to).copy_from_slice(self.gradients.block(q));
+        }
+        Some(Box::new(Self {
+            node_count: kept.parents[0].len(),
+            nodes: nodes
+                .map(|n| kept.renumber(Dependency::new(0, *n)).element)
+                .collect(),
+            starts: self.starts[first..=last + 1].iter().map(|s| s - begin).collect(),
+            elements: self.elements[points.clone()].iter().map(|e| e - first).collect(),
+            volumes: self.volumes[points].to_vec(),
+            gradients: Arc::new(gradients),
+        }))
     }
 }
 

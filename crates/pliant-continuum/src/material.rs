@@ -32,6 +32,15 @@ pub use viscosity::Viscosity;
 
 use pliant_model::validate::{check_positive, check_size, check_space};
 use pliant_model::{Field, ModelError, Space};
+use std::ops::Range;
+
+/// The values of consecutive points, of a list that has one for each point, or one for all, or none.
+fn of_points<T: Clone>(list: &[T], points: &Range<usize>) -> Vec<T> {
+    match list.len() {
+        0 | 1 => list.to_vec(),
+        _ => list[points.clone()].to_vec(),
+    }
+}
 
 /// Checks the node of a material: elements of the size of a point, one volume for each.
 fn check_points(

@@ -12,7 +12,7 @@ use crate::checks::first_parent;
 use pliant_dense::Mat3;
 use pliant_model::validate::{check_size, check_space};
 use pliant_model::{
-    Blocks, Degenerate, Dependency, Field, Mapping, MappingPieces, ModelError, Parents, Space,
+    Blocks, Degenerate, Dependency, Field, Kept, Mapping, MappingPieces, ModelError, Parents, Space,
 };
 use std::ops::Range;
 
@@ -216,6 +216,12 @@ macro_rules! mapping_of_gradients {
 
             fn pieces(&self) -> Option<&dyn MappingPieces> {
                 Some(self)
+            }
+
+            fn restrict(&self, kept: Kept<'_>) -> Option<Box<dyn Mapping>> {
+                // Its elements are those of its parent.
+                (kept.parents == [kept.elements.clone()])
+                    .then(|| Box::new(Self::new(kept.elements.len())) as Box<dyn Mapping>)
             }
         }
     };

@@ -138,6 +138,7 @@ impl Plan {
                 });
             }
         }
+        let elsewhere = columns_of_other_processes(problem, &nodes, &bundles, &jacobians);
         let mut sites: Vec<&mut Site> = nodes
             .iter_mut()
             .flat_map(|n| &mut n.sites)
@@ -148,7 +149,7 @@ impl Plan {
                     .flat_map(|b| b.runs.iter_mut().map(|r| &mut r.site)),
             )
             .collect();
-        let w = response_pattern(problem, &sites, &jacobians)?;
+        let w = response_pattern(problem, &sites, &jacobians, &elsewhere)?;
         let mut slots = Vec::new();
         for site in &mut sites {
             site.first_slot = slots.len();
@@ -289,12 +290,53 @@ fn add_triangle(slots: &[u32], block: &[f64], values: &mut [f64]) {
     add::<6>(&mut values[slots[5] as usize..], &block[30..]);
 }
 
+/// The columns, by first degree of freedom and size, of each site on elements that processes share
+/// out, of all of them.
+fn columns_of_other_processes(
+    problem: &Problem,
+    nodes: &[NodeSites],
+    bundles: &[Bundle],
+    jacobians: &Jacobians,
+) -> Vec<Vec<(usize, usize)>> {
+    let Some(processes) = problem.processes() else {
+        return Vec::new();
+    };
+    let is_shared = |node: usize| problem.element_share(node).is_some();
+    let of_nodes = nodes.iter().enumerate().filter(|(node, _)| is_shared(*node));
+    let of_bundles = bundles.iter().filter(|bundle| is_shared(bundle.node));
+    let sites = of_nodes.flat_map(|(_, entry)| &entry.sites);
+    let sites = sites.chain(of_bundles.flat_map(|bundle| bundle.runs.iter().map(|run| &run.site)));
+    // One site after the other: how many columns, and the two numbers of each.
+    let mut own = Vec::new();
+    for site in sites {
+        let columns = jacobians.columns_of(site.place);
+        own.push(columns.len() as f64);
+        own.extend(columns.iter().flat_map(|c| [c.dof as f64, c.size as f64]));
+    }
+    let mut lengths = vec![0.0; processes.count()];
+    lengths[processes.rank()] = own.len() as f64;
+    processes.sum(&mut lengths);
+    let first: f64 = lengths[..processes.rank()].iter().sum();
+    let mut all = vec![0.0; lengths.iter().sum::<f64>() as usize];
+    all[first as usize..][..own.len()].copy_from_slice(&own);
+    processes.sum(&mut all);
+    let (mut out, mut rest) = (Vec::new(), &all[..]);
+    while let [count, others @ ..] = rest {
+        let (columns, others) = others.split_at(2 * *count as usize);
+        let pairs = columns.as_chunks::<2>().0.iter();
+        out.push(pairs.map(|[dof, size]| (*dof as usize, *size as usize)).collect());
+        rest = others;
+    }
+    out
+}
+
 /// The pattern of `W`: the diagonal block of every independent element and all pairs of columns of
-/// every site.
+/// every site, those of other processes too.
 fn response_pattern(
     problem: &Problem,
     sites: &[&mut Site],
     jacobians: &Jacobians,
+    elsewhere: &[Vec<(usize, usize)>],
 ) -> Result<Pattern, KktError> {
     let n = problem.dof_count();
     let mut w = PatternBuilder::new(n, n);
@@ -311,6 +353,13 @@ fn response_pattern(
         for (a, one) in columns.iter().enumerate() {
             for other in &columns[..=a] {
                 w.insert_block((one.dof, other.dof), (one.size, other.size), true);
+            }
+        }
+    }
+    for columns in elsewhere {
+        for (a, one) in columns.iter().enumerate() {
+            for other in &columns[..=a] {
+                w.insert_block((one.0, other.0), (one.1, other.1), true);
             }
         }
     }

@@ -168,6 +168,12 @@ pub enum ModelError {
         /// ([`Mapping::explain`](crate::Mapping::explain)); may be empty.
         detail: String,
     },
+    /// An error of another process that has some of the elements of the model.
+    #[error("another process says: {message}")]
+    OtherProcess {
+        /// Its error.
+        message: String,
+    },
     /// An expression that is wrong, or has no value or no derivative where it was asked for one.
     #[error("the expression \"{text}\" is wrong at byte {}: {cause}", .cause.range.start)]
     Expression {

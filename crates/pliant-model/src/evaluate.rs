@@ -525,6 +525,17 @@ impl Evaluation {
         state: &mut State,
         asked: impl Fn(usize) -> bool,
     ) -> Result<(), ModelError> {
+        let own = self.propagate_own(model, state, asked);
+        model.agree(own)
+    }
+
+    /// As [`propagate_among`](Self::propagate_among), with the errors of this process alone.
+    fn propagate_own(
+        &mut self,
+        model: &Model,
+        state: &mut State,
+        asked: impl Fn(usize) -> bool,
+    ) -> Result<(), ModelError> {
         let sizes = model
             .nodes()
             .last()
@@ -687,9 +698,7 @@ impl Evaluation {
                 mass.add_gyroscopic(v, &mut self.inertial[range]);
             }
         }
-        for i in 0..problem.force_fields().len() {
-            self.evaluate_field(problem, state, i)?;
-        }
-        Ok(())
+        let mut fields = 0..problem.force_fields().len();
+        problem.agree(fields.try_for_each(|i| self.evaluate_field(problem, state, i)))
     }
 }

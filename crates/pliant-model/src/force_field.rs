@@ -263,6 +263,13 @@ pub trait ForceField: Debug + Send + Sync {
     fn pieces(&self) -> Option<&dyn ForceFieldPieces> {
         None
     }
+
+    /// The law of some consecutive elements of a space alone, for a process that has no others
+    /// ([`Model::share_out`](crate::Model::share_out)); `None` (the default) where it cannot be
+    /// taken apart. Inputs stay as they are.
+    fn restrict(&self, _space: Space, _elements: Range<usize>) -> Option<Box<dyn ForceField>> {
+        None
+    }
 }
 
 /// A force field whose elements are evaluated apart from each other ([`ForceField::pieces`]). Each

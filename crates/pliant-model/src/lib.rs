@@ -66,8 +66,8 @@ pub use mappings::{
 pub use mass::{CoupledMass, Mass, RigidMass};
 pub use memory::{Memory, Past};
 pub use model::{
-    Attachment, ComponentId, ConstraintEntry, ElementIndex, ForceFieldEntry, Joined, Level, MassEntry, Model,
-    Node, NodeId, NodeKind, Rayleigh, RowGroup, Treatment,
+    Attachment, ComponentId, ConstraintEntry, ElementIndex, ElementShare, ForceFieldEntry, Joined, Kept,
+    Level, MassEntry, Model, Node, NodeId, NodeKind, Processes, Rayleigh, RowGroup, Treatment,
 };
 pub use motion::PrescribedMotion;
 pub use parameters::Parameters;

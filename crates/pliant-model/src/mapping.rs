@@ -1,7 +1,7 @@
 //! The mapping interface: child = g(parents), with its derivatives.
 
 use crate::mappings::RelativeMotion;
-use crate::{Blocks, ModelError, Space};
+use crate::{Blocks, Kept, ModelError, Space};
 use std::fmt::Debug;
 use std::ops::Range;
 use std::sync::Arc;
@@ -217,6 +217,14 @@ pub trait Mapping: Debug + Send + Sync {
     /// block where it is used; `None` (the default) where all are made together. Whoever has it is
     /// evaluated by it alone.
     fn pieces(&self) -> Option<&dyn MappingPieces> {
+        None
+    }
+
+    /// The mapping of some consecutive elements alone, for a process that has no others
+    /// ([`Model::share_out`](crate::Model::share_out)); `None` (the default) where it cannot be
+    /// taken apart. A mapping whose value depends on the last one, such as an angle with full
+    /// turns, has none: the processes would not know those of each other.
+    fn restrict(&self, _kept: Kept<'_>) -> Option<Box<dyn Mapping>> {
         None
     }
 }

@@ -76,7 +76,7 @@ pub use volume::Volume;
 pub(crate) use frames::{check_pose, relative_pose};
 
 use crate::validate::check_least;
-use crate::{Dependency, Field, ModelError, Parents, Space};
+use crate::{Dependency, Field, Kept, ModelError, Parents, Space};
 
 /// One end of a difference or of a distance.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -91,6 +91,14 @@ impl End {
     /// Element `element` of parent `parent`.
     pub const fn element(parent: usize, element: usize) -> Self {
         Self::Element(Dependency::new(parent, element))
+    }
+
+    /// The end with the number that its element has among those that are left.
+    fn restrict(self, kept: Kept<'_>) -> Self {
+        match self {
+            Self::Element(at) => Self::Element(kept.renumber(at)),
+            Self::Point(_) => self,
+        }
     }
 
     /// The coordinates of this end, in a space of `dimension` coordinates.

@@ -1,6 +1,10 @@
 //! The problem: nodes, mappings and what is attached to them.
 
 mod build;
+mod shared;
+
+pub(crate) use shared::SharedElements;
+pub use shared::{ElementShare, Kept, Processes};
 
 use std::collections::HashMap;
 
@@ -257,6 +261,8 @@ pub struct Model {
     positions: usize,
     velocities: usize,
     internal: usize,
+    /// Where elements are shared out among processes.
+    shared: Option<SharedElements>,
 }
 
 impl Model {

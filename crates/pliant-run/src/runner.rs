@@ -568,10 +568,14 @@ impl Runner {
 
     /// Keeps the picture of the state, and the line of the joints.
     fn record_picture(&mut self, sample: Sample) {
-        if !self.records {
+        // Where processes share elements out, all of them bring together what a picture shows.
+        if !self.records && self.simulation.model().shared_elements().is_none() {
             return;
         }
         let frame = self.scene.frame(&self.simulation, sample);
+        if !self.records {
+            return;
+        }
         self.recording.frames.push(frame);
         if !self.scene.joints.is_empty() {
             let line = self.scene.joints.line(&self.simulation);

@@ -1,6 +1,6 @@
 //! Hyperelastic materials on deformation gradients.
 
-use super::{GRADIENTS, PronySeries, PronyTerm, StrainEnergy, check_points};
+use super::{GRADIENTS, PronySeries, PronyTerm, StrainEnergy, check_points, of_points};
 use crate::checks::check_range;
 use crate::strain::{matrix, write_matrix};
 use pliant_dense::Mat3;
@@ -361,6 +361,15 @@ impl ForceField for Hyperelastic {
 
     fn pieces(&self) -> Option<&dyn ForceFieldPieces> {
         self.series.is_none().then_some(self as &dyn ForceFieldPieces)
+    }
+
+    fn restrict(&self, _space: Space, elements: Range<usize>) -> Option<Box<dyn ForceField>> {
+        Some(Box::new(Self {
+            energies: of_points(&self.energies, &elements),
+            volumes: self.volumes[elements].to_vec(),
+            tangent: self.tangent,
+            series: self.series.clone(),
+        }))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Linear materials on strains, as a stiffness or as a compliance.
 
 use super::axes::check_semidefinite;
-use super::{Elasticity, Orthotropic, STRAINS, check_points, isotropic};
+use super::{Elasticity, Orthotropic, STRAINS, check_points, isotropic, of_points};
 use crate::ContinuumError;
 use nalgebra::Matrix6;
 use pliant_model::validate::{check_not_negative, check_positive, check_size};
@@ -271,6 +271,16 @@ impl ForceField for LinearElastic {
 
     fn pieces(&self) -> Option<&dyn ForceFieldPieces> {
         Some(self)
+    }
+
+    fn restrict(&self, _space: Space, elements: Range<usize>) -> Option<Box<dyn ForceField>> {
+        Some(Box::new(Self {
+            laws: of_points(&self.laws, &elements),
+            volumes: self.volumes[elements.clone()].to_vec(),
+            relaxation_time: self.relaxation_time,
+            moduli: of_points(&self.moduli, &elements),
+            compliance: of_points(&self.compliance, &elements),
+        }))
     }
 }
 

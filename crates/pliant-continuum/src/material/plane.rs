@@ -6,6 +6,7 @@ use crate::checks::check_range;
 use nalgebra::Matrix3;
 use pliant_model::validate::{check_finite, check_not_negative};
 use pliant_model::{At, Blocks, Field, ForceField, ModelError, NotInvertible, RowLaw, Space};
+use std::ops::Range;
 
 const PLANE: PointSpace = PointSpace {
     size: 3,
@@ -176,5 +177,12 @@ impl ForceField for PlaneElastic {
 
     fn relaxation_time(&self, _coordinate: usize) -> f64 {
         self.relaxation_time
+    }
+
+    fn restrict(&self, _space: Space, elements: Range<usize>) -> Option<Box<dyn ForceField>> {
+        Some(Box::new(Self {
+            weights: self.weights[elements].to_vec(),
+            ..self.clone()
+        }))
     }
 }

@@ -5,7 +5,7 @@ use super::mesh::Flat;
 use crate::ContinuumError;
 use pliant_dense::{Vec3, vec3};
 use pliant_model::validate::{check_finite, check_size, check_space};
-use pliant_model::{Blocks, Degenerate, Dependency, Field, Mapping, Mass, ModelError, Parents, Space};
+use pliant_model::{Blocks, Degenerate, Dependency, Field, Kept, Mapping, Mass, ModelError, Parents, Space};
 
 /// Strains of Green and Lagrange in the plane of each triangle of a sheet, and at four points of
 /// each quadrangle: along the warp, along the weft, shear as an angle.
@@ -135,6 +135,15 @@ impl Mapping for MembraneStrain {
 
     fn carries_chords(&self) -> bool {
         true
+    }
+
+    fn restrict(&self, kept: Kept<'_>) -> Option<Box<dyn Mapping>> {
+        // Its points are not shared out themselves: they are whole.
+        (kept.parents[0] == (0..self.node_count)).then(|| {
+            let flat = self.flat[kept.elements.clone()].to_vec();
+            let node_count = self.node_count;
+            Box::new(Self { node_count, flat }) as Box<dyn Mapping>
+        })
     }
 
     fn geometric_stiffness(&self, _parents: Parents<'_>, force: &[f64], out: &mut Blocks) {

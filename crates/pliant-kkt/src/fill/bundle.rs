@@ -2,7 +2,7 @@
 
 use super::Step;
 use super::geometry::{GeometricLoad, form};
-use super::response::Target;
+use super::response::{Elements, Target};
 use super::run::{BATCH, Job, RunInput, Slot};
 use crate::KktError;
 use crate::plan::{Bundle, Plan, Run, Sizes};
@@ -150,16 +150,20 @@ impl Runs {
         }
     }
 
-    /// Adds what bundles have to `W` and to the right-hand side of all nodes.
+    /// Adds the terms of bundles of these elements to `W` and to the right-hand side of all nodes.
     pub(super) fn fill(
         &mut self,
         plan: &Plan,
         evaluation: &mut Evaluation,
         step: Step<'_>,
         wanted: Wanted<'_>,
+        of: Elements,
         target: &mut Target<'_>,
     ) {
         for (at, bundle) in plan.bundles.iter().enumerate() {
+            if !of.has(step.problem, bundle.node) {
+                continue;
+            }
             let geometric = self.find_hanging_geometry(plan, evaluation, at, wanted.geometry.as_ref());
             let nodes = || std::iter::once(bundle.node).chain(bundle.hanging.iter().map(|h| h.node));
             let attached = |n: usize| {
@@ -269,17 +273,18 @@ impl Runs {
         }
     }
 
-    /// `-h^2 alpha u^T G u` of all that hangs on bundles, as much as the mode takes of it, with the
-    /// velocities `u` of all nodes. Where there is any it is evaluated.
+    /// `-h^2 alpha u^T G u` of all that hangs on bundles of these elements, as much as the mode takes
+    /// of it, with the velocities `u` of all nodes. Where there is any it is evaluated.
     pub(super) fn geometry_form(
         &mut self,
         evaluation: &Evaluation,
         geometry: GeometricLoad<'_>,
+        of: Elements,
         u: &[f64],
     ) -> f64 {
         let mut sum = 0.0;
         for (at, bundle) in geometry.plan.bundles.iter().enumerate() {
-            if !self.acting[at].contains(&true) {
+            if !self.acting[at].contains(&true) || !of.has(geometry.step.problem, bundle.node) {
                 continue;
             }
             let piece_size = self.together * self.slots.len();

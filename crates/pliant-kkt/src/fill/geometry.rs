@@ -1,7 +1,7 @@
 //! Geometric stiffness: of the mappings, and of the angular acceleration of bodies.
 
 use super::Step;
-use super::response::{ElementBlocks, Target};
+use super::response::{ElementBlocks, Elements, Target};
 use crate::jacobian::ColumnSource;
 use crate::plan::{NodeSites, Plan, Site};
 use crate::scheme::GeometricOrigin;
@@ -156,11 +156,12 @@ pub(super) struct GeometricLoad<'a> {
 }
 
 impl GeometricLoad<'_> {
-    /// Adds `-h^2 alpha beta G` of the mapped nodes that are not bundled to `W`, and
-    /// `h^2 alpha G v` to the right-hand side.
+    /// Adds `-h^2 alpha beta G` of the mapped nodes that have these elements and are not bundled to
+    /// `W`, and `h^2 alpha G v` to the right-hand side.
     pub(super) fn add_elements(
         &self,
         evaluation: &mut Evaluation,
+        of: Elements,
         blocks: &mut ElementBlocks,
         target: &mut Target<'_>,
     ) {
@@ -168,7 +169,7 @@ impl GeometricLoad<'_> {
             let NodeKind::Mapped { ranges, .. } = &node.kind else {
                 continue;
             };
-            if !self.evaluate(evaluation, index) {
+            if !of.has(self.step.problem, index) || !self.evaluate(evaluation, index) {
                 continue;
             }
             let coordinates = |d: &pliant_model::Dependency| {

@@ -5,7 +5,7 @@ use super::bundle::{Runs, Wanted};
 use super::geometry::Loads;
 use crate::jacobian::{ColumnSource, Jacobians};
 use crate::plan::Plan;
-use pliant_model::{ComponentId, Evaluation, Problem};
+use pliant_model::{ComponentId, Evaluation, Model, Problem};
 use pliant_sparse::CsrMatrix;
 
 /// Which terms of the response matrix are wanted.
@@ -21,6 +21,22 @@ pub(super) enum Terms {
     Elastic,
     /// Geometric stiffness alone.
     Geometry,
+}
+
+/// The elements whose terms are added together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Elements {
+    /// Those that processes share out.
+    Shared,
+    /// Those that every process has.
+    Whole,
+}
+
+impl Elements {
+    /// Whether the elements of a node are of this kind.
+    pub(super) fn has(self, model: &Model, node: usize) -> bool {
+        model.element_share(node).is_some() == (self == Self::Shared)
+    }
 }
 
 /// The sums that the terms of a step are added to.
@@ -125,8 +141,9 @@ impl Response {
         }
     }
 
-    /// The wanted terms of `W += M + h alpha B + h^2 alpha beta (K - G)`, and with stiffness
-    /// `rhs -= h^2 alpha (K - G) v`.
+    /// The wanted terms of `W = M + h alpha B + h^2 alpha beta (K - G)`, and with stiffness
+    /// `rhs -= h^2 alpha (K - G) v`; those of elements that processes share out first, summed over
+    /// all of them. `w` is zero.
     pub(super) fn fill(
         &mut self,
         plan: &Plan,
@@ -135,11 +152,30 @@ impl Response {
         terms: Terms,
         w: &mut CsrMatrix,
     ) {
+        let mut rhs = std::mem::take(&mut self.rhs);
+        if let Some(processes) = step.problem.processes() {
+            step.problem.complete(&mut rhs, |rhs| {
+                let target = &mut Target { w, rhs };
+                self.add(plan, evaluation, step, terms, Elements::Shared, target);
+            });
+            processes.sum(w.values_mut());
+        }
+        let target = &mut Target { w, rhs: &mut rhs };
+        self.add(plan, evaluation, step, terms, Elements::Whole, target);
+        self.rhs = rhs;
+    }
+
+    /// Adds the terms of the elements of some nodes.
+    fn add(
+        &mut self,
+        plan: &Plan,
+        evaluation: &mut Evaluation,
+        step: Step<'_>,
+        terms: Terms,
+        of: Elements,
+        target: &mut Target<'_>,
+    ) {
         let Step { problem, scheme, .. } = step;
-        let target = &mut Target {
-            w,
-            rhs: &mut self.rhs,
-        };
         let (dynamic, damped) = (terms != Terms::Masses, terms == Terms::All);
         let mut origins = scheme.geometry.origins();
         let geometry = origins.find(|o| dynamic && !o.from_rows);
@@ -153,22 +189,24 @@ impl Response {
             damping: damped,
             geometry: geometry.map(|origin| self.loads.geometry(plan, step, origin)),
         };
-        add_nodes(plan, evaluation, step, &wanted, &mut self.blocks, target);
-        add_coupled(plan, evaluation, step, &wanted, &mut self.blocks, target);
-        self.runs.fill(plan, evaluation, step, wanted, target);
+        add_nodes(plan, evaluation, step, &wanted, of, &mut self.blocks, target);
+        if of == Elements::Whole {
+            add_coupled(plan, evaluation, step, &wanted, &mut self.blocks, target);
+        }
+        self.runs.fill(plan, evaluation, step, wanted, of, target);
         if !dynamic {
             return;
         }
         for origin in scheme.geometry.origins() {
             let geometry = self.loads.geometry(plan, step, origin);
-            if damped {
+            if damped && of == Elements::Whole {
                 geometry.add_bodies(&mut self.blocks, target);
             }
-            geometry.add_elements(evaluation, &mut self.blocks, target);
+            geometry.add_elements(evaluation, of, &mut self.blocks, target);
             // Those of the other origin were filled with the rest of the response.
             if origin.from_rows {
                 let wanted = Wanted::geometry(geometry);
-                self.runs.fill(plan, evaluation, step, wanted, target);
+                self.runs.fill(plan, evaluation, step, wanted, of, target);
             }
         }
     }
@@ -180,6 +218,7 @@ fn add_nodes(
     evaluation: &Evaluation,
     step: Step<'_>,
     wanted: &Wanted<'_>,
+    of: Elements,
     blocks: &mut ElementBlocks,
     target: &mut Target<'_>,
 ) {
@@ -190,7 +229,12 @@ fn add_nodes(
     } = step;
     let (h, beta) = (scheme.h, scheme.beta);
     let damping_gain = f64::from(u8::from(wanted.damping));
-    for (index, node) in problem.nodes().iter().enumerate() {
+    for (index, node) in problem
+        .nodes()
+        .iter()
+        .enumerate()
+        .filter(|(i, _)| of.has(problem, *i))
+    {
         let size = node.space.velocity_size();
         let first = node.first_velocity;
         let entry = &plan.nodes[index];

@@ -2,7 +2,7 @@
 
 use super::Step;
 use super::geometry::{GeometricLoad, bodies, form};
-use super::response::{ElementBlocks, Response};
+use super::response::{ElementBlocks, Elements, Response};
 use crate::plan::Plan;
 use pliant_model::{ElementIndex, Evaluation, NodeKind};
 
@@ -15,11 +15,13 @@ impl Response {
         step: Step<'_>,
         velocity: &[f64],
     ) -> f64 {
+        let problem = step.problem;
         let modes = step.scheme.geometry;
         // Two origins are evaluated one after the other; of a single one all blocks are still
         // there.
         let again = modes.origins().count() > 1;
-        let mut form = 0.0;
+        // Of elements that all processes have, and of those that they share out.
+        let (mut form, mut shared) = (0.0, 0.0);
         for origin in modes.origins() {
             let geometry = self.loads.geometry(plan, step, origin);
             if again {
@@ -32,8 +34,13 @@ impl Response {
                 }
             }
             form += geometry.bodies_form(&mut self.blocks, velocity);
-            form += geometry.elements_form(evaluation, &mut self.blocks, velocity);
-            form += self.runs.geometry_form(evaluation, geometry, velocity);
+            for (of, form) in [(Elements::Whole, &mut form), (Elements::Shared, &mut shared)] {
+                *form += geometry.elements_form(evaluation, of, &mut self.blocks, velocity);
+                *form += self.runs.geometry_form(evaluation, geometry, of, velocity);
+            }
+        }
+        if problem.processes().is_some() {
+            form += problem.sum_over_processes(shared);
         }
         // Without any it is zero, not minus zero.
         0.0 - form
@@ -53,15 +60,21 @@ impl GeometricLoad<'_> {
         sum
     }
 
-    /// `-h^2 alpha u^T G u` of the elements of mapped nodes that are not bundled, whose blocks are
+    /// `-h^2 alpha u^T G u` of these elements of mapped nodes that are not bundled, whose blocks are
     /// evaluated.
-    fn elements_form(&self, evaluation: &Evaluation, blocks: &mut ElementBlocks, velocity: &[f64]) -> f64 {
+    fn elements_form(
+        &self,
+        evaluation: &Evaluation,
+        of: Elements,
+        blocks: &mut ElementBlocks,
+        velocity: &[f64],
+    ) -> f64 {
         let mut sum = 0.0;
         for (index, node) in self.step.problem.nodes().iter().enumerate() {
             let NodeKind::Mapped { ranges, .. } = &node.kind else {
                 continue;
             };
-            if !self.acts_on(index) {
+            if !self.acts_on(index) || !of.has(self.step.problem, index) {
                 continue;
             }
             for e in 0..node.count {

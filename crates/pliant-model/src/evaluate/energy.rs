@@ -63,11 +63,18 @@ impl Problem {
                 }
             }
         }
-        for i in 0..self.force_fields().len() {
-            if skip(i) {
-                continue;
-            }
-            out.potential += self.field_energy(state, i);
+        let is_shared = |i: usize| self.element_share(self.force_fields()[i].node.index()).is_some();
+        let mut shared = 0.0;
+        for i in (0..self.force_fields().len()).filter(|i| !skip(*i)) {
+            let energy = self.field_energy(state, i);
+            *if is_shared(i) {
+                &mut shared
+            } else {
+                &mut out.potential
+            } += energy;
+        }
+        if self.processes().is_some() {
+            out.potential += self.sum_over_processes(shared);
         }
         out
     }
@@ -109,7 +116,13 @@ impl Problem {
                 let attachment = &self.masses()[i];
                 self.weight_energy(state, attachment.node, &attachment.component)
             }
-            ComponentId::ForceField(i) => self.field_energy(state, i),
+            ComponentId::ForceField(i) => {
+                let own = self.field_energy(state, i);
+                match self.element_share(self.force_fields()[i].node.index()) {
+                    Some(_) => self.sum_over_processes(own),
+                    None => own,
+                }
+            }
             ComponentId::Constraint(_) => 0.0,
         }
     }

@@ -3,10 +3,7 @@
 use super::gather::certainly;
 use super::{Evaluation, write_constant_stiffness};
 use crate::blocks::PIECE;
-use crate::{
-    At, Attachment, Blocks, ComponentId, ForceFieldEntry, ModelError, NotInvertible, Past, Problem, RowLaw,
-    State, Treatment,
-};
+use crate::{At, Blocks, ComponentId, ModelError, NotInvertible, Past, Problem, RowLaw, State, Treatment};
 use std::ops::Range;
 
 /// Finds out whether stiffness blocks that never change, of the shapes of these, are finite.
@@ -132,7 +129,8 @@ impl Evaluation {
     /// ([`ForceField::projected_elements`](crate::ForceField::projected_elements)), after the time
     /// that was evaluated last. Allocates nothing.
     pub fn projected_elements(&self, problem: &Problem, state: &State) -> usize {
-        let of = |(i, attachment): (usize, &Attachment<ForceFieldEntry>)| {
+        let of = |i: usize| {
+            let attachment = &problem.force_fields()[i];
             let law = &attachment.component.law;
             let at = problem.at(i, state);
             law.memory().map_or_else(
@@ -146,9 +144,23 @@ impl Evaluation {
                 },
             )
         };
-        let fields = problem.force_fields().iter().enumerate();
-        let stiff = fields.filter(|(i, _)| problem.treatment(*i) == Treatment::Stiffness);
-        stiff.map(of).sum()
+        let is_shared = |i: usize| {
+            problem
+                .element_share(problem.force_fields()[i].node.index())
+                .is_some()
+        };
+        let of_all = |shared: bool| {
+            let stiff = |i: &usize| problem.treatment(*i) == Treatment::Stiffness && is_shared(*i) == shared;
+            (0..problem.force_fields().len())
+                .filter(stiff)
+                .map(of)
+                .sum::<usize>()
+        };
+        match problem.processes() {
+            // Counts are exact as numbers.
+            Some(_) => of_all(false) + problem.sum_over_processes(of_all(true) as f64) as usize,
+            None => of_all(false),
+        }
     }
 
     /// Makes force field `i`, treated as a stiffness, so many times as strong: its force in

@@ -183,11 +183,19 @@ impl Evaluation {
         from: impl Fn(usize) -> bool,
         force: &mut [f64],
     ) {
-        for index in (0..model.nodes().len()).rev() {
-            if from(index) {
-                self.pull_node(&add, model, index, force);
+        let is_shared = |index: usize| model.element_share(index).is_some();
+        let pull = |shared: bool, force: &mut [f64]| {
+            for index in (0..model.nodes().len()).rev() {
+                if from(index) && is_shared(index) == shared {
+                    self.pull_node(&add, model, index, force);
+                }
             }
+        };
+        // Nothing that is whole hangs on what is shared out.
+        if (0..model.nodes().len()).any(is_shared) {
+            model.complete(force, |force| pull(true, force));
         }
+        pull(false, force);
     }
 
     /// Carries the forces on one node to its parents, if it has any, block by block with `add`.

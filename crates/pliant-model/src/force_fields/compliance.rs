@@ -2,6 +2,7 @@
 
 use crate::validate::{check_not_negative, check_one_or_each, check_real, check_size};
 use crate::{At, Blocks, Field, ForceField, ModelError, NotInvertible, RowLaw, Space};
+use std::ops::Range;
 
 /// One compliance for every coordinate of a node, from a soft spring (large) to a hard constraint
 /// (zero).
@@ -176,6 +177,10 @@ impl ForceField for UniformCompliance {
     fn relaxation_time(&self, _coordinate: usize) -> f64 {
         self.relaxation_time
     }
+
+    fn restrict(&self, _space: Space, _elements: Range<usize>) -> Option<Box<dyn ForceField>> {
+        Some(Box::new(self.clone()))
+    }
 }
 
 impl ForceField for DiagonalCompliance {
@@ -230,5 +235,17 @@ impl ForceField for DiagonalCompliance {
 
     fn relaxation_time(&self, coordinate: usize) -> f64 {
         self.relaxation(coordinate)
+    }
+
+    fn restrict(&self, space: Space, elements: Range<usize>) -> Option<Box<dyn ForceField>> {
+        let size = space.velocity_size();
+        let own = |list: &[f64]| match list.len() <= size {
+            true => list.to_vec(),
+            false => list[elements.start * size..elements.end * size].to_vec(),
+        };
+        Some(Box::new(Self {
+            compliances: own(&self.compliances),
+            relaxation_times: own(&self.relaxation_times),
+        }))
     }
 }

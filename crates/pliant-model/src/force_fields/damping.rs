@@ -2,6 +2,7 @@
 
 use crate::validate::{check_not_negative, check_space};
 use crate::{At, Blocks, Field, ForceField, ModelError, RowLaw, Space};
+use std::ops::Range;
 
 /// Viscous damping in proportion to the velocity.
 ///
@@ -70,5 +71,9 @@ impl ForceField for Damping {
 
     fn compliance(&self, _at: At<'_>, out: &mut Blocks) {
         out.set_diagonal(|_| self.linear.recip());
+    }
+
+    fn restrict(&self, _space: Space, _elements: Range<usize>) -> Option<Box<dyn ForceField>> {
+        Some(Box::new(self.clone()))
     }
 }

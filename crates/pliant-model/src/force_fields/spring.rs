@@ -4,6 +4,7 @@ mod table;
 
 use crate::validate::{check_finite, check_not_negative, check_positive, check_real};
 use crate::{At, Blocks, Field, ForceField, ModelError, NotInvertible, RowLaw, Space};
+use std::ops::Range;
 use table::Table;
 
 /// A spring whose force is a function of its extension, with an optional dashpot beside it; every
@@ -236,5 +237,9 @@ impl ForceField for Spring {
 
     fn check_inputs(&self, name: &str, inputs: &[f64]) -> Result<(), ModelError> {
         check_finite(name, Field::RestLength, extension(inputs, 0.0))
+    }
+
+    fn restrict(&self, _space: Space, _elements: Range<usize>) -> Option<Box<dyn ForceField>> {
+        Some(Box::new(self.clone()))
     }
 }

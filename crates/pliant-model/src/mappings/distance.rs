@@ -2,7 +2,7 @@
 
 use super::smooth_distance::check_rests;
 use super::{End, check_pairs};
-use crate::{Blocks, Degenerate, Dependency, Mapping, ModelError, Parents, Space};
+use crate::{Blocks, Degenerate, Dependency, Kept, Mapping, ModelError, Parents, Space};
 use pliant_dense::{Mat3, Vec3};
 
 /// Lengths less rest lengths.
@@ -147,6 +147,15 @@ impl Mapping for Distance {
 
     fn carries_chords(&self) -> bool {
         true
+    }
+
+    fn restrict(&self, kept: Kept<'_>) -> Option<Box<dyn Mapping>> {
+        let pairs = self.pairs[kept.elements.clone()].iter();
+        Some(Box::new(Self {
+            dimension: self.dimension,
+            pairs: pairs.map(|(a, b)| (a.restrict(kept), b.restrict(kept))).collect(),
+            rests: self.rests[kept.elements.clone()].to_vec(),
+        }))
     }
 
     fn chord_weight(&self, element: usize, ends: [&[f64]; 2]) -> f64 {

@@ -2,7 +2,7 @@
 
 use super::{End, check_dependency, check_pairs};
 use crate::validate::{check_size, check_space};
-use crate::{Blocks, Degenerate, Dependency, Field, Mapping, ModelError, Parents, Space};
+use crate::{Blocks, Degenerate, Dependency, Field, Kept, Mapping, ModelError, Parents, Space};
 
 /// A copy of its only parent.
 ///
@@ -111,6 +111,17 @@ impl Mapping for Identity {
     fn is_linear(&self) -> bool {
         true
     }
+
+    fn restrict(&self, kept: Kept<'_>) -> Option<Box<dyn Mapping>> {
+        let chosen = kept
+            .elements
+            .clone()
+            .map(|e| kept.renumber(Dependency::new(0, e)));
+        Some(Box::new(Subset::of_parents(
+            self.space,
+            &chosen.collect::<Vec<_>>(),
+        )))
+    }
 }
 
 impl Mapping for Subset {
@@ -142,6 +153,12 @@ impl Mapping for Subset {
 
     fn is_linear(&self) -> bool {
         true
+    }
+
+    fn restrict(&self, kept: Kept<'_>) -> Option<Box<dyn Mapping>> {
+        let chosen = self.elements[kept.elements.clone()].iter();
+        let chosen: Vec<_> = chosen.map(|at| kept.renumber(*at)).collect();
+        Some(Box::new(Self::of_parents(self.space, &chosen)))
     }
 }
 
@@ -232,5 +249,13 @@ impl Mapping for Difference {
 
     fn is_linear(&self) -> bool {
         true
+    }
+
+    fn restrict(&self, kept: Kept<'_>) -> Option<Box<dyn Mapping>> {
+        let pairs = self.pairs[kept.elements.clone()].iter();
+        Some(Box::new(Self {
+            pairs: pairs.map(|(a, b)| (a.restrict(kept), b.restrict(kept))).collect(),
+            dimension: self.dimension,
+        }))
     }
 }

@@ -292,7 +292,7 @@ impl Runner {
         self.summary.count_work(&self.simulation, self.started.elapsed());
         RunState {
             identity: self.identity.clone(),
-            motion: self.simulation.checkpoint(),
+            motion: self.simulation.wide_checkpoint(),
             schedule: self.schedule.phases(),
             pictures: self.course.pictures,
             ledger: self.ledger,

@@ -162,6 +162,7 @@ fn stiffness_part(step: Step<'_>, h: f64, parts: &PartsWorkspace) -> f64 {
         .contacts
         .as_ref()
         .map_or(0.0, |c| c.observed.work.stiffness);
+    let mut shared = 0.0;
     for (i, field) in step.system.model.force_fields().iter().enumerate() {
         let gain = 0.5 - step.scheme.alpha_of(ComponentId::ForceField(i));
         let component = &field.component;
@@ -192,7 +193,13 @@ fn stiffness_part(step: Step<'_>, h: f64, parts: &PartsWorkspace) -> f64 {
                 form += at(r) * row.iter().enumerate().map(|(c, k)| k * at(c)).sum::<f64>();
             }
         }
-        sum += gain * h * h * form;
+        match step.system.model.element_share(field.node.index()) {
+            Some(_) => shared += gain * h * h * form,
+            None => sum += gain * h * h * form,
+        }
     }
-    sum
+    match step.system.model.processes() {
+        Some(_) => sum + step.system.model.sum_over_processes(shared),
+        None => sum,
+    }
 }

@@ -138,7 +138,8 @@ fn one_sided(system: &System, group: &RowGroup) -> Option<f64> {
 /// the change, the other methods the mean of both ends (with stiffness-proportional damping the
 /// tangent counts for all of it).
 pub(super) fn damping_work(step: Step<'_>, h: f64, how: DampingLaw, room: &mut Room) -> f64 {
-    let mut work = 0.0;
+    // Of elements that all processes have, and of those that they share out.
+    let (mut whole, mut shared) = (0.0, 0.0);
     let beta = step.scheme.beta;
     let tangent = how == DampingLaw::Tangent;
     let plain = step.system.model.rayleigh().stiffness == 0.0;
@@ -149,6 +150,10 @@ pub(super) fn damping_work(step: Step<'_>, h: f64, how: DampingLaw, room: &mut R
         if !step.system.evaluation.is_damped(i) {
             continue;
         }
+        let work = match step.system.model.element_share(field.node.index()) {
+            Some(_) => &mut shared,
+            None => &mut whole,
+        };
         let alpha = step.scheme.alpha_of(ComponentId::ForceField(i));
         let node = step.system.model.node(field.node);
         let size = node.space.velocity_size();
@@ -204,7 +209,7 @@ pub(super) fn damping_work(step: Step<'_>, h: f64, how: DampingLaw, room: &mut R
                     // Beyond the bound the force does not change: a dashpot slips, a spring stores
                     // the work.
                     if is_at_bound(lambda, (lower, upper)) {
-                        work -= if viscous {
+                        *work -= if viscous {
                             h * lambda * relative(beta, r)
                         } else {
                             0.0
@@ -213,7 +218,7 @@ pub(super) fn damping_work(step: Step<'_>, h: f64, how: DampingLaw, room: &mut R
                     }
                 }
                 let force: f64 = row.iter().enumerate().map(|(c, b)| b * change(c)).sum();
-                work += h * relative(beta, r) * force;
+                *work += h * relative(beta, r) * force;
             }
         }
         if !(curved && damped) {
@@ -233,7 +238,7 @@ pub(super) fn damping_work(step: Step<'_>, h: f64, how: DampingLaw, room: &mut R
             law.add_force(At { v: still, ..at }, rest);
             let forces = moving.iter().zip(&*rest).map(|(m, r)| m - r);
             let power = forces.zip(range.clone()).map(|(f, k)| f * mean(beta, k));
-            work -= share * h * power.sum::<f64>();
+            *work -= share * h * power.sum::<f64>();
         }
     }
     let rate = step.system.model.rayleigh().mass;
@@ -248,10 +253,13 @@ pub(super) fn damping_work(step: Step<'_>, h: f64, how: DampingLaw, room: &mut R
             }
             p.fill(0.0);
             attachment.component.add_product(node.space, rate, v, p);
-            work += h * p.iter().zip(range).map(|(p, k)| p * mean(beta, k)).sum::<f64>();
+            whole += h * p.iter().zip(range).map(|(p, k)| p * mean(beta, k)).sum::<f64>();
         }
     }
-    work
+    match step.system.model.processes() {
+        Some(_) => whole + step.system.model.sum_over_processes(shared),
+        None => whole,
+    }
 }
 
 /// A velocity (m/s) beside which what is at rest in a step of length `h` (s) has none: that of a

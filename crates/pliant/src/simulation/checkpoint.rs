@@ -135,11 +135,36 @@ impl Simulation {
         self.system.record_solvers(&mut out.solver);
     }
 
+    /// The present motion as one of the model whose elements no processes
+    /// [share out](pliant_model::Model::share_out), for a run over another number of processes:
+    /// [`restore`](Self::restore) takes both.
+    pub fn wide_checkpoint(&self) -> Checkpoint {
+        let mut out = self.checkpoint();
+        let model = self.model();
+        if model.shared_elements().is_some() {
+            out.state = model.widen_state(&out.state);
+            out.controls.external = model.widen_velocities(&out.controls.external);
+        }
+        out
+    }
+
     /// Goes back to a checkpoint of the same model.
     ///
     /// # Errors
     /// [`Error::Model`] if it does not fit; then nothing changes.
     pub fn restore(&mut self, checkpoint: &Checkpoint) -> Result<(), Error> {
+        let model = self.model();
+        let own = self.state().positions.len();
+        if model.shared_elements().is_some() && checkpoint.state.positions.len() != own {
+            let mut narrow = checkpoint.clone();
+            narrow.state = model.narrow_state(&checkpoint.state);
+            narrow.controls.external = model.narrow_velocities(&checkpoint.controls.external);
+            return self.restore_own(&narrow);
+        }
+        self.restore_own(checkpoint)
+    }
+
+    fn restore_own(&mut self, checkpoint: &Checkpoint) -> Result<(), Error> {
         let before = self.checkpoint();
         let found = self.go_to(checkpoint);
         if found.is_err() {

@@ -214,19 +214,17 @@ impl Simulation {
             }
             _ => &[][..],
         };
-        let forces = self.force_through(solid.gradients);
-        solid.fields(self.positions(solid.gradients), &forces, internal)
+        let (gradients, forces) = self.whole_node(solid.gradients);
+        solid.fields(&gradients, &forces, internal)
     }
 
     /// Stresses, strains and bending moments of a sheet, of each triangle and quadrangle, at the
     /// present state. Of rows as [`solid_fields`](Self::solid_fields) says.
     pub fn sheet_fields(&self, sheet: &SheetParts) -> SheetFields {
-        let forces = self.force_through(sheet.strains);
-        let moments = sheet
-            .curvatures
-            .map(|node| (self.positions(node), self.force_through(node)));
+        let (strains, forces) = self.whole_node(sheet.strains);
+        let moments = sheet.curvatures.map(|node| self.whole_node(node));
         let membrane = SheetForces {
-            strains: self.positions(sheet.strains),
+            strains: &strains,
             forces: &forces,
         };
         let bending = moments
@@ -238,7 +236,18 @@ impl Simulation {
     /// Forces and moments in the section of each segment of a rod: the mean of the last step where
     /// its strains are compliances, which is the default.
     pub fn rod_forces(&self, rod: &RodParts) -> Vec<RodForces> {
-        rod.forces(&self.force_through(rod.strains))
+        rod.forces(&self.whole_node(rod.strains).1)
+    }
+
+    /// Positions of all elements of a node and the forces through it, also where processes share
+    /// its elements out: all of them call it then.
+    fn whole_node(&self, node: NodeId) -> (Vec<f64>, Vec<f64>) {
+        let (model, space) = (self.model(), self.model().node(node).space);
+        let forces = self.force_through(node);
+        (
+            model.gather_elements(node, space.position_size(), self.positions(node)),
+            model.gather_elements(node, space.velocity_size(), &forces),
+        )
     }
 
     /// The force on the coordinates of a mapped node of all components that act on it, or on what

@@ -47,6 +47,7 @@ mod row_details;
 mod row_laws;
 mod rubber;
 mod scenes;
+mod shared_elements;
 mod shared_model;
 mod sheets;
 mod sleep;

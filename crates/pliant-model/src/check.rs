@@ -13,12 +13,14 @@ mod exact;
 mod law;
 mod mass;
 mod memory;
+mod processes;
 
 pub use chord::chord;
 pub use exact::{ExactCheck, mapping_exactly};
 pub use law::{ForceFieldCheck, force_field};
 pub use mass::{MassCheck, mapped_mass, mass};
 pub use memory::{MemoryCheck, memory};
+pub use processes::processes;
 
 use crate::validate::check_least;
 use crate::{Dependency, Field, Mapping, Model, ModelError, NodeId, Space, State};

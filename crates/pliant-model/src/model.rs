@@ -293,6 +293,11 @@ impl Model {
         &self.nodes
     }
 
+    /// The names of all nodes for the model, in the order of [`nodes`](Self::nodes).
+    pub fn node_ids(&self) -> impl Iterator<Item = NodeId> + use<> {
+        (0..self.nodes.len()).map(NodeId)
+    }
+
     /// One node.
     ///
     /// # Panics

@@ -154,7 +154,7 @@ impl Response {
     ) {
         let mut rhs = std::mem::take(&mut self.rhs);
         if let Some(processes) = step.problem.processes() {
-            step.problem.complete(&mut rhs, |rhs| {
+            step.problem.complete([&mut rhs], |[rhs]| {
                 let target = &mut Target { w, rhs };
                 self.add(plan, evaluation, step, terms, Elements::Shared, target);
             });

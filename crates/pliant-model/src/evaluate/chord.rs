@@ -181,12 +181,21 @@ impl Problem {
                     .for_each(|(f, m)| *f += m);
             }
         }
-        for i in 0..self.force_fields().len() {
+        let mut shared = ChordWork::default();
+        for (i, field) in self.force_fields().iter().enumerate() {
             if self.treatment(i) != Treatment::Compliance {
-                let range = self.node(self.force_fields()[i].node).velocity_range();
+                let range = self.node(field.node).velocity_range();
                 let own = [&mut at_start[range.clone()], &mut at_end[range]];
-                self.add_field_chord(states, i, h, room, own, &mut work);
+                let work = match self.element_share(field.node.index()) {
+                    Some(_) => &mut shared,
+                    None => &mut work,
+                };
+                self.add_field_chord(states, i, h, room, own, work);
             }
+        }
+        if self.processes().is_some() {
+            work.damping += self.sum_over_processes(shared.damping);
+            work.forces += self.sum_over_processes(shared.forces);
         }
         work
     }

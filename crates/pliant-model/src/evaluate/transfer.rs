@@ -183,18 +183,15 @@ impl Evaluation {
         from: impl Fn(usize) -> bool,
         force: &mut [f64],
     ) {
-        let is_shared = |index: usize| model.element_share(index).is_some();
         let pull = |shared: bool, force: &mut [f64]| {
             for index in (0..model.nodes().len()).rev() {
-                if from(index) && is_shared(index) == shared {
+                if from(index) && model.element_share(index).is_some() == shared {
                     self.pull_node(&add, model, index, force);
                 }
             }
         };
         // Nothing that is whole hangs on what is shared out.
-        if (0..model.nodes().len()).any(is_shared) {
-            model.complete(force, |force| pull(true, force));
-        }
+        model.complete([&mut *force], |[force]| pull(true, force));
         pull(false, force);
     }
 
@@ -262,7 +259,25 @@ impl Evaluation {
     /// If a slice is shorter than [`Model::velocity_count`].
     pub fn pull_back_chords(&self, end: &Self, model: &Model, states: [&State; 2], forces: [&mut [f64]; 2]) {
         let [first, last] = forces;
+        let both = [&mut *first, &mut *last];
+        model.complete(both, |own| self.pull_chords(end, model, states, own, true));
+        self.pull_chords(end, model, states, [first, last], false);
+    }
+
+    /// Carries forces along a displacement from the nodes whose elements are shared out, or from
+    /// the others.
+    fn pull_chords(
+        &self,
+        end: &Self,
+        model: &Model,
+        states: [&State; 2],
+        [first, last]: [&mut [f64]; 2],
+        shared: bool,
+    ) {
         for (index, node) in model.nodes().iter().enumerate().rev() {
+            if model.element_share(index).is_some() != shared {
+                continue;
+            }
             let range = node.velocity_range();
             average(node.space, &mut first[range.clone()], &mut last[range.clone()]);
             let NodeKind::Mapped { mapping, ranges, .. } = &node.kind else {

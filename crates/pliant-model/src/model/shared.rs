@@ -60,24 +60,31 @@ pub(crate) struct SharedElements {
 }
 
 impl SharedElements {
-    /// Has `add` add what the elements of this process do to the numbers of all nodes, of
-    /// independent ones nothing else, and completes the independent ones by the other processes'.
-    pub(crate) fn complete(&self, values: &mut [f64], add: impl FnOnce(&mut [f64])) {
+    /// Has `add` add what the elements of this process do to numbers of all nodes, of independent
+    /// ones nothing else, and completes the independent ones by the other processes'.
+    fn complete<const N: usize>(&self, mut lists: [&mut [f64]; N], add: impl FnOnce([&mut [f64]; N])) {
         // A thread that panicked leaves numbers that are written before they are read.
-        let mut whole = self.room.lock().unwrap_or_else(|e| e.into_inner());
+        let mut whole = self
+            .room
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
         whole.clear();
-        for seam in &self.seams {
-            whole.extend_from_slice(&values[seam.clone()]);
-            values[seam.clone()].fill(0.0);
+        for list in &mut lists {
+            for seam in &self.seams {
+                whole.extend_from_slice(&list[seam.clone()]);
+                list[seam.clone()].fill(0.0);
+            }
         }
-        add(values);
+        add(lists.each_mut().map(|list| &mut **list));
         let mut rest = &whole[..];
-        for seam in &self.seams {
-            let own = &mut values[seam.clone()];
-            self.processes.sum(own);
-            let (first, others) = rest.split_at(own.len());
-            own.iter_mut().zip(first).for_each(|(v, w)| *v += w);
-            rest = others;
+        for list in &mut lists {
+            for seam in &self.seams {
+                let own = &mut list[seam.clone()];
+                self.processes.sum(own);
+                let (first, others) = rest.split_at(own.len());
+                own.iter_mut().zip(first).for_each(|(v, w)| *v += w);
+                rest = others;
+            }
         }
     }
 
@@ -435,13 +442,12 @@ impl Model {
         all
     }
 
-    /// Has `add` add what the shared elements of this process do to numbers of all nodes, and
-    /// completes those of independent nodes by the other processes' elements; where no elements are
-    /// shared out, `add` is all.
-    pub fn complete(&self, values: &mut [f64], add: impl FnOnce(&mut [f64])) {
-        match &self.shared {
-            Some(shared) => shared.complete(values, add),
-            None => add(values),
+    /// Has `add` add what the shared elements of this process do to numbers of all nodes, in one or
+    /// several lists, and completes those of independent nodes by the other processes' elements.
+    /// Where no elements are shared out it adds nothing.
+    pub fn complete<const N: usize>(&self, lists: [&mut [f64]; N], add: impl FnOnce([&mut [f64]; N])) {
+        if let Some(shared) = &self.shared {
+            shared.complete(lists, add);
         }
     }
 

@@ -158,12 +158,15 @@ impl Runner {
                 let mut reports = Vec::new();
                 let path = self.simulation.follow(how, |simulation, point: &PathPoint| {
                     let sample = sample(simulation, point.residual, point.violation);
-                    let frame = records.then(|| {
+                    // Where processes share elements out, all of them bring together what it shows.
+                    let is_shown = records || simulation.model().shared_elements().is_some();
+                    let frame = is_shown.then(|| {
                         let (problem, state) = (simulation.problem(), simulation.state());
                         let mut frame = picture.frame(problem, state, sample);
                         fields.add_to(picture, simulation, &mut frame);
                         frame
                     });
+                    let frame = frame.filter(|_| records);
                     let line = (records && !joints.is_empty()).then(|| joints.line(simulation));
                     probes.add(Moment {
                         simulation,

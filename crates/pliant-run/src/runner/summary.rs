@@ -585,8 +585,12 @@ impl Summary {
         let (model, state) = (simulation.model(), simulation.state());
         let Momentum { linear, angular } = model.momentum(state);
         (self.momentum, self.angular_momentum) = (linear, angular);
-        for node in model.nodes() {
-            let rows = |numbers: &[f64], size| numbers.chunks_exact(size).map(<[f64]>::to_vec).collect();
+        for (id, node) in model.node_ids().zip(model.nodes()) {
+            // Of elements that processes share out, those of all.
+            let rows = |numbers: &[f64], size| {
+                let all = model.gather_elements(id, size, numbers);
+                all.chunks_exact(size).map(<[f64]>::to_vec).collect()
+            };
             let entry = NodeState {
                 space: node.space.to_string(),
                 kind: if matches!(node.kind, NodeKind::Independent { .. }) {

@@ -24,6 +24,7 @@ mod random;
 mod replays;
 mod runs;
 mod scenes;
+mod shared_elements;
 mod signals;
 mod steps;
 mod warnings;

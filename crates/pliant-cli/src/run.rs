@@ -14,7 +14,8 @@ use pliant::solvers::KktSystem;
 use pliant_lab::exchange::{Layout, Record};
 use pliant_run::problem::{WriteProblemError, write_problem};
 use pliant_run::{
-    CheckpointError, Outcome, ResultDirectory, Runner, Summary, is_unsolved, write_into, write_result_into,
+    CheckpointError, Outcome, ResultDirectory, Runner, SavedMoment, Summary, is_unsolved, write_into,
+    write_result_into,
 };
 use pliant_scene::SceneError;
 use std::ops::ControlFlow;
@@ -64,7 +65,7 @@ pub(crate) fn run_until(arguments: &Run, stop: &AtomicBool, say: Say<'_>) -> u8 
 /// Runs a scene as one of the processes of a team.
 fn run_with(team: &Team, arguments: &Run, stop: &AtomicBool, say: Say<'_>) -> u8 {
     let begun = match prepare(arguments, team) {
-        Ok(runner) => begin(arguments, runner, team, say),
+        Ok(runner) => begin(arguments, runner, say),
         Err(error) => {
             say(&error.to_string());
             Err(BAD_SCENE)
@@ -72,12 +73,12 @@ fn run_with(team: &Team, arguments: &Run, stop: &AtomicBool, say: Say<'_>) -> u8
     };
     // All of them begin or none.
     let worst = team.worst(begun.as_ref().err().copied().unwrap_or(0));
-    let (runner, directory) = match begun {
+    let (begun, directory) = match begun {
         Ok(begun) if worst == 0 => begun,
         Ok(_) => return worst,
         Err(code) => return code,
     };
-    let runner = match team.join(runner, arguments.resume || arguments.resume_or_start) {
+    let runner = match team.join(begun.runner, begun.from) {
         Ok(runner) => runner,
         Err(error) => {
             say(&error.to_string());
@@ -162,14 +163,16 @@ fn print_summary(arguments: &Run, summary: &Summary, files: Option<&(PathBuf, Ve
     }
 }
 
+/// A run that begins.
+struct Begun {
+    runner: Runner,
+    /// The moment from which it goes on, if that is not the start.
+    from: Option<SavedMoment>,
+}
+
 /// The run with its checkpoints and the directory of its results, or the exit code of why it does
 /// not begin.
-fn begin(
-    arguments: &Run,
-    runner: Runner,
-    team: &Team,
-    say: Say<'_>,
-) -> Result<(Runner, Option<ResultDirectory>), u8> {
+fn begin(arguments: &Run, runner: Runner, say: Say<'_>) -> Result<(Begun, Option<ResultDirectory>), u8> {
     // Ahead of the first step: nobody waits for results that have no place.
     let directory = (!arguments.no_files).then(|| ResultDirectory::take(&directory_of(arguments)));
     let directory = directory.transpose().map_err(|error| {
@@ -177,16 +180,12 @@ fn begin(
         NOT_WRITTEN
     })?;
     let runner = match &directory {
-        Some(directory) => keep_checkpoints(runner, directory, arguments, team, say),
-        None => Ok(runner),
+        Some(directory) => keep_checkpoints(runner, directory, arguments, say),
+        None => Ok(Begun { runner, from: None }),
     };
     match runner {
-        Ok(runner) => Ok((runner, directory)),
-        Err(Refusal::Scene(error)) => {
-            say(&error.to_string());
-            Err(BAD_SCENE)
-        }
-        Err(Refusal::Checkpoint(error)) => {
+        Ok(begun) => Ok((begun, directory)),
+        Err(error) => {
             say(&format!("error: {error}"));
             Err(match error {
                 CheckpointError::File(_) => NOT_WRITTEN,
@@ -241,14 +240,11 @@ fn prepare(arguments: &Run, team: &Team) -> Result<Runner, SceneError> {
             help: Some(help.to_owned()),
         });
     }
-    let scene = arguments.scene.load()?;
-    let mut built = scene.build(
-        &arguments
-            .scene
-            .settings(Some(&arguments.timing), arguments.threads),
-    )?;
-    team.engage(&mut built)?;
-    let runner = Runner::new(built)?;
+    let settings = arguments
+        .scene
+        .settings(Some(&arguments.timing), arguments.threads);
+    let built = arguments.scene.load().and_then(|scene| scene.build(&settings));
+    let runner = Runner::new(team.engage(built)?)?;
     if arguments.no_files || arguments.only_result {
         Ok(runner.without_recording())
     } else if arguments.trajectory {
@@ -258,52 +254,30 @@ fn prepare(arguments: &Run, team: &Team) -> Result<Runner, SceneError> {
     }
 }
 
-/// Why a run does not start.
-enum Refusal {
-    Scene(SceneError),
-    Checkpoint(CheckpointError),
-}
-
-impl From<SceneError> for Refusal {
-    fn from(error: SceneError) -> Self {
-        Self::Scene(error)
-    }
-}
-
-impl From<CheckpointError> for Refusal {
-    fn from(error: CheckpointError) -> Self {
-        Self::Checkpoint(error)
-    }
-}
-
 /// The run with its checkpoints, from the one that is there if it is to go on.
 fn keep_checkpoints(
-    runner: Runner,
+    mut runner: Runner,
     directory: &ResultDirectory,
     arguments: &Run,
-    team: &Team,
     say: Say<'_>,
-) -> Result<Runner, Refusal> {
+) -> Result<Begun, CheckpointError> {
     let every = arguments.checkpoint_every;
-    if arguments.resume_or_start {
-        // A checkpoint that is not whole may have changed the runner: another one begins anew.
-        return match runner.resume(directory, every) {
-            Ok(runner) => Ok(runner),
-            Err(_) => Ok(prepare(arguments, team)?.keep_checkpoints(directory, every)?),
-        };
-    }
-    if !arguments.resume {
-        return Ok(runner.keep_checkpoints(directory, every)?);
-    }
-    let runner = runner.resume(directory, every)?;
-    if !arguments.quiet {
-        say(&format!(
+    let from = match (arguments.resume_or_start, arguments.resume) {
+        // Without a checkpoint that is whole it begins anew.
+        (true, _) => runner.read_checkpoint(directory, every).ok(),
+        (false, true) => Some(runner.read_checkpoint(directory, every)?),
+        (false, false) => None,
+    };
+    match &from {
+        None => runner = runner.keep_checkpoints(directory, every)?,
+        Some(moment) if arguments.resume && !arguments.quiet => say(&format!(
             "resumed at t = {} s, after {} steps",
-            number(runner.simulation().time()),
-            runner.steps_taken()
-        ));
+            number(moment.time()),
+            moment.steps()
+        )),
+        Some(_) => {}
     }
-    Ok(runner)
+    Ok(Begun { runner, from })
 }
 
 /// The directory of the results: `out/` and the name of the scene, if none is given.

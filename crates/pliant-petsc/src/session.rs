@@ -4,6 +4,8 @@ use crate::Error;
 #[cfg(feature = "petsc")]
 use crate::ffi::{Library, Reduction};
 #[cfg(feature = "petsc")]
+use pliant_model::Processes;
+#[cfg(feature = "petsc")]
 use std::sync::Arc;
 
 /// PETSc and MPI as long as it lives: begun by the first session of a process, ended with the last
@@ -44,6 +46,16 @@ impl Session {
 
     pub(crate) fn library(&self) -> Arc<Library> {
         Arc::clone(&self.library)
+    }
+
+    /// The processes of the session, among which a model shares its elements out
+    /// ([`Model::share_out`](pliant_model::Model::share_out)). Sums are NaN on another thread than
+    /// that of the session, and after its end.
+    pub fn processes(&self) -> Arc<dyn Processes> {
+        Arc::new(AllProcesses {
+            rank: self.rank,
+            count: self.size,
+        })
     }
 
     /// Waits until all processes call it.
@@ -101,6 +113,44 @@ impl Session {
     /// would wait for it. It does not come back, but from another thread than that of the session.
     pub fn abort(&self, code: u8) {
         self.library.abort(code);
+    }
+}
+
+/// The processes of the session of this thread.
+#[cfg(feature = "petsc")]
+#[derive(Debug)]
+struct AllProcesses {
+    rank: usize,
+    count: usize,
+}
+
+/// Numbers that are sent together: what messages cost beside their length is nothing then.
+#[cfg(feature = "petsc")]
+const TOGETHER: usize = 1 << 20;
+
+#[cfg(feature = "petsc")]
+impl Processes for AllProcesses {
+    fn rank(&self) -> usize {
+        self.rank
+    }
+
+    fn count(&self) -> usize {
+        self.count
+    }
+
+    fn sum(&self, values: &mut [f64]) {
+        let library = Library::present();
+        let mut own = vec![0.0; values.len().min(TOGETHER)];
+        for piece in values.chunks_mut(TOGETHER) {
+            let own = &mut own[..piece.len()];
+            own.copy_from_slice(piece);
+            let summed = library
+                .as_ref()
+                .is_some_and(|library| library.reduce(Reduction::Sum, own, piece).is_ok());
+            if !summed {
+                piece.fill(f64::NAN);
+            }
+        }
     }
 }
 

@@ -42,7 +42,7 @@ mod variables;
 mod verdicts;
 
 pub use adaptive::AdaptiveRun;
-pub use checkpoint::{CheckpointError, Every};
+pub use checkpoint::{CheckpointError, Every, SavedMoment};
 pub use contacts::ContactSummary;
 pub use drives::Target;
 pub use events::{EventSummary, Saying, StopSummary};

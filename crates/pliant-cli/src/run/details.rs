@@ -163,6 +163,13 @@ pub(super) fn process_rows(table: &mut Table, summary: &Summary) {
         "processes",
         format!("{}; last solved by {}", summary.processes, summary.solver),
     );
+    match summary.shared_elements {
+        0 => table.row("", "forces and matrices: made by each process alone"),
+        count => table.row(
+            "",
+            format!("{count} elements: shared out, each evaluated by one of them"),
+        ),
+    }
     for what in &summary.solved_alone {
         table.row("", format!("{what}: solved by each process alone"));
     }

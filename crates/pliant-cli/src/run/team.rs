@@ -1,11 +1,11 @@
-//! The processes of a run: this one alone, or those that `mpirun` started, which spread the linear
-//! systems among them.
+//! The processes of a run: this one alone, or those that `mpirun` started, which share the elements
+//! and spread the linear systems among them.
 //!
 //! All processes take the same steps of the same scene. The first one speaks, has the directory of
 //! the results and writes checkpoints; the others keep neither pictures nor files.
 
 use crate::arguments::Run;
-use pliant_run::Runner;
+use pliant_run::{Runner, SavedMoment};
 use pliant_scene::{BuiltScene, SceneError};
 
 #[cfg(feature = "petsc")]
@@ -21,9 +21,14 @@ fn refusal(message: String, help: &str) -> SceneError {
     }
 }
 
+/// Goes to the moment of a checkpoint.
+fn go_to(runner: &mut Runner, moment: SavedMoment) -> Result<(), SceneError> {
+    runner.go_to(moment).map_err(|e| refusal(e.to_string(), ""))
+}
+
 #[cfg(not(feature = "petsc"))]
 mod alone {
-    use super::{BuiltScene, Run, Runner, SceneError, refusal};
+    use super::{BuiltScene, Run, Runner, SavedMoment, SceneError, go_to, refusal};
 
     /// This process.
     #[derive(Debug)]
@@ -45,11 +50,18 @@ mod alone {
             true
         }
 
-        pub(crate) fn engage(&self, _: &mut BuiltScene) -> Result<(), SceneError> {
-            Ok(())
+        pub(crate) fn engage(&self, built: Result<BuiltScene, SceneError>) -> Result<BuiltScene, SceneError> {
+            built
         }
 
-        pub(crate) fn join(&self, runner: Runner, _: bool) -> Result<Runner, SceneError> {
+        pub(crate) fn join(
+            &self,
+            mut runner: Runner,
+            from: Option<SavedMoment>,
+        ) -> Result<Runner, SceneError> {
+            if let Some(moment) = from {
+                go_to(&mut runner, moment)?;
+            }
             Ok(runner)
         }
 
@@ -65,7 +77,7 @@ mod alone {
 
 #[cfg(feature = "petsc")]
 mod spread {
-    use super::{BuiltScene, Run, Runner, SceneError, refusal};
+    use super::{BuiltScene, Run, Runner, SavedMoment, SceneError, go_to, refusal};
     use pliant::{Integrator, LinearSolver, StaticMethod};
     use pliant_petsc::{Error, PROVIDER, Session};
 
@@ -88,10 +100,20 @@ mod spread {
             self.session.as_ref().is_none_or(|session| session.rank() == 0)
         }
 
-        /// Lets the linear systems of a scene be solved by all processes.
-        pub(crate) fn engage(&self, scene: &mut BuiltScene) -> Result<(), SceneError> {
-            if self.session.is_none() {
-                return Ok(());
+        /// Lets the elements of a scene be shared out among all processes, and its linear systems be
+        /// solved by all of them. A scene that one of them does not have is an error of all.
+        pub(crate) fn engage(&self, built: Result<BuiltScene, SceneError>) -> Result<BuiltScene, SceneError> {
+            let Some(session) = &self.session else {
+                return built;
+            };
+            let lacks = self.any(built.is_err());
+            let mut scene = built?;
+            if lacks {
+                let help = "all of them must find the same files";
+                return Err(refusal(
+                    "another process does not have the scene".to_owned(),
+                    help,
+                ));
             }
             let help = "a run without `--distributed` takes it";
             let refused = match (&scene.statics, &scene.options.integrator) {
@@ -108,26 +130,29 @@ mod spread {
                 return Err(refusal(format!("`--distributed` does not take {what}"), help));
             }
             scene.options.linear = LinearSolver::Provided(PROVIDER);
-            Ok(())
+            scene.model = std::mem::take(&mut scene.model).share_out(session.processes(), &[]);
+            Ok(scene)
         }
 
-        /// Makes this process one of the run: those that do not speak keep no pictures, and go on
-        /// from where the one that does begins, if that is not the start.
-        pub(crate) fn join(&self, mut runner: Runner, has_gone_on: bool) -> Result<Runner, SceneError> {
-            let Some(session) = &self.session else {
-                return Ok(runner);
-            };
-            runner.set_processes(session.size());
-            let mut moment = Vec::new();
-            if has_gone_on && self.speaks() {
-                moment = runner
-                    .checkpoint_bytes()
-                    .map_err(|e| refusal(e.to_string(), ""))?;
+        /// Makes this process one of the run: all go to the moment from which the one that speaks
+        /// goes on, if that is not the start.
+        pub(crate) fn join(
+            &self,
+            mut runner: Runner,
+            from: Option<SavedMoment>,
+        ) -> Result<Runner, SceneError> {
+            if let Some(session) = &self.session {
+                runner.set_processes(session.size());
+                let bytes = from.as_ref().map(SavedMoment::to_bytes).transpose();
+                let mut bytes = bytes.map_err(|e| refusal(e.to_string(), ""))?.unwrap_or_default();
+                session.broadcast(&mut bytes).map_err(failed)?;
+                if !self.speaks() && !bytes.is_empty() {
+                    let moment = SavedMoment::from_bytes(&bytes).map_err(|e| refusal(e.to_string(), ""))?;
+                    go_to(&mut runner, moment)?;
+                }
             }
-            session.broadcast(&mut moment).map_err(failed)?;
-            if !self.speaks() && !moment.is_empty() {
-                let restored = runner.restore_bytes(&moment);
-                restored.map_err(|e| refusal(e.to_string(), ""))?;
+            if let Some(moment) = from {
+                go_to(&mut runner, moment)?;
             }
             Ok(runner)
         }

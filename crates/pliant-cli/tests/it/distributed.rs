@@ -78,7 +78,7 @@ mod over_mpi {
     fn compare(text: &str) -> Value {
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir(dir.path().join("meshes")).unwrap();
-        for mesh in ["net.obj", "cook.inp"] {
+        for mesh in ["net.obj", "cook.inp", "bowl.obj"] {
             let mesh = Path::new("meshes").join(mesh);
             fs::copy(scene("").join(&mesh), dir.path().join(&mesh)).unwrap();
         }
@@ -123,6 +123,18 @@ mod over_mpi {
     fn a_solid_cantilever_moves_the_same() {
         let found = compare(&beam("duration: 0.06, step: 0.02", 1e7));
         assert_eq!(found["solver"], "L D L^T of MUMPS over MPI");
+        // 27 points in each of 80 hexahedra, gradients and strains.
+        assert_eq!(found["shared_elements"], 2 * 27 * 80);
+    }
+
+    #[test]
+    fn soft_solids_in_contact_share_their_elements() {
+        let text = fs::read_to_string(scene("soft_balls.ron")).unwrap();
+        let from = text.find("duration: ").unwrap();
+        let to = from + text[from..].find([',', ')']).unwrap();
+        let found = compare(&format!("{}duration: 0.02{}", &text[..from], &text[to..]));
+        assert_eq!(found["shared_elements"], 768);
+        assert_eq!(found["solved_alone"], serde_json::json!(["steps with contacts"]));
     }
 
     #[test]
@@ -190,12 +202,18 @@ mod over_mpi {
 
     #[test]
     fn a_checkpoint_goes_on_with_another_number_of_processes() {
+        go_on_over_another_number(&CHAIN.replace("duration: 0.1", "duration: 0.4"));
+    }
+
+    #[test]
+    fn a_checkpoint_of_shared_elements_goes_on_with_another_number_of_processes() {
+        go_on_over_another_number(&beam("duration: 0.4, step: 0.01", 1e7));
+    }
+
+    /// Kills a run of 40 steps over two processes, and goes on over three.
+    fn go_on_over_another_number(text: &str) {
         let dir = tempfile::tempdir().unwrap();
-        let file = write(
-            dir.path(),
-            "scene.ron",
-            &CHAIN.replace("duration: 0.1", "duration: 0.4"),
-        );
+        let file = write(dir.path(), "scene.ron", text);
         let serial = pliant(dir.path(), &["run", &file, "--quiet", "--out", "serial"]);
         assert!(serial.status.success(), "{}", err(&serial));
         // A run that is killed as a whole after its first checkpoints.

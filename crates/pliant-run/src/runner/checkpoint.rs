@@ -29,6 +29,7 @@ use pliant_output::ExportError;
 use pliant_output::atomic::{Written, write_atomically};
 use pliant_output::directory::{CHECKPOINT, CHECKPOINT_LOG, ResultDirectory};
 use serde::{Deserialize, Serialize};
+use std::fmt;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read};
 use std::num::NonZeroUsize;
@@ -137,6 +138,44 @@ struct RunState {
     actuators: Vec<ActuatorState>,
 }
 
+/// A moment of a run, of a checkpoint, without pictures and lines of tables.
+pub struct SavedMoment(Box<RunState>);
+
+impl fmt::Debug for SavedMoment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let time = self.0.motion.time;
+        f.debug_struct("SavedMoment").field("time", &time).finish()
+    }
+}
+
+impl SavedMoment {
+    /// Time (s).
+    pub fn time(&self) -> f64 {
+        self.0.motion.time
+    }
+
+    /// Steps up to it.
+    pub fn steps(&self) -> usize {
+        self.0.summary.steps
+    }
+
+    /// It as bytes, for other processes of the run.
+    ///
+    /// # Errors
+    /// [`CheckpointError::Bytes`] if they cannot be written.
+    pub fn to_bytes(&self) -> Result<Vec<u8>, CheckpointError> {
+        Ok(archive::to_bytes(BYTES_KIND, VERSION, &*self.0)?)
+    }
+
+    /// The moment that [`to_bytes`](Self::to_bytes) wrote.
+    ///
+    /// # Errors
+    /// [`CheckpointError::Bytes`] if they are something else.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, CheckpointError> {
+        Ok(Self(Box::new(archive::from_bytes(BYTES_KIND, VERSION, bytes)?)))
+    }
+}
+
 /// The checkpoints of a run.
 #[derive(Debug)]
 pub(super) struct Checkpoints {
@@ -204,6 +243,23 @@ impl Runner {
         directory: &ResultDirectory,
         every: Option<Every>,
     ) -> Result<Self, CheckpointError> {
+        let moment = self.read_checkpoint(directory, every)?;
+        self.go_to(moment)?;
+        Ok(self)
+    }
+
+    /// Reads the checkpoint in a directory, with the pictures and lines of tables that it has, and is
+    /// going to write further ones there, as [`resume`](Self::resume) does. The run goes on from the
+    /// moment that is returned when it [goes there](Self::go_to): over several processes all of them
+    /// together.
+    ///
+    /// # Errors
+    /// Those of [`resume`](Self::resume); then nothing changes.
+    pub fn read_checkpoint(
+        &mut self,
+        directory: &ResultDirectory,
+        every: Option<Every>,
+    ) -> Result<SavedMoment, CheckpointError> {
         if self.scene.statics.is_some() {
             return Err(CheckpointError::Statics);
         }
@@ -222,12 +278,24 @@ impl Runner {
                 difference,
             });
         }
-        checkpoints.log.read(state.log, &mut self.recording)?;
+        let mut recording = self.recording.clone();
+        checkpoints.log.read(state.log, &mut recording)?;
+        self.recording = recording;
         checkpoints.stands = true;
-        self.go_on(state)?;
-        checkpoints.last.1 = self.summary.steps;
         self.checkpoints = Some(checkpoints);
-        Ok(self)
+        Ok(SavedMoment(Box::new(state)))
+    }
+
+    /// Goes to a moment of a run of the same scene.
+    ///
+    /// # Errors
+    /// [`CheckpointError::Simulation`] if it does not fit; then nothing changes.
+    pub fn go_to(&mut self, moment: SavedMoment) -> Result<(), CheckpointError> {
+        self.go_on(*moment.0)?;
+        if let Some(checkpoints) = &mut self.checkpoints {
+            checkpoints.last.1 = self.summary.steps;
+        }
+        Ok(())
     }
 
     /// Writes a checkpoint now, if the run keeps any.

@@ -96,6 +96,8 @@ impl Runner {
         let alone = parts.into_iter().filter(|(is_there, _)| *is_there);
         self.summary.solved_alone = alone.map(|(_, what)| what.to_owned()).collect();
         self.summary.processes = processes;
+        let shared = self.simulation.model().shared_elements();
+        self.summary.shared_elements = shared.map_or(0, |[_, all]| all);
     }
 
     /// Takes one step; after the last one further steps have the same length (where they choose it,

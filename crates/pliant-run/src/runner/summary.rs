@@ -69,6 +69,10 @@ pub struct Summary {
     /// Processes over which linear systems were spread; in files, where it is more than one.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub processes: usize,
+    /// Elements of solids, sheets and nets that these processes share out, each evaluating its own;
+    /// in files, where there are any.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub shared_elements: usize,
     /// Systems that each of these processes solved alone, all of them the same; in files, where
     /// there are any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -405,6 +409,7 @@ impl Summary {
             violation: Residuals::default(),
             solver: "none",
             processes: 1,
+            shared_elements: 0,
             solved_alone: Vec::new(),
             iterations: 0,
             refinements: 0,
@@ -639,4 +644,8 @@ fn one() -> usize {
 
 fn is_one(count: &usize) -> bool {
     *count == 1
+}
+
+fn is_none(count: &usize) -> bool {
+    *count == 0
 }

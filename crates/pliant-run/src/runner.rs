@@ -340,7 +340,10 @@ impl Runner {
         };
         let picture = self.scene.picture.frame_numbers(self.simulation.model());
         let picture = picture.saturating_add(bodies.saturating_mul(3));
-        let pictures = plan.steps.checked_div(plan.record_every).unwrap_or(plan.steps);
+        let pictures = match self.scene.statics {
+            Some(_) => 0,
+            None => plan.steps.checked_div(plan.record_every).unwrap_or(plan.steps),
+        };
         let numbers = picture.saturating_mul(pictures.saturating_add(2));
         let lines = self.recording.samples.try_reserve_exact(plan.steps);
         let granted = lines.and_then(|()| Vec::<f64>::new().try_reserve_exact(numbers));

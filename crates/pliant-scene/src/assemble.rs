@@ -38,6 +38,7 @@ mod rod;
 mod run;
 mod selections;
 mod shapes;
+mod share;
 mod sheets;
 mod solid_materials;
 mod solids;

@@ -167,7 +167,7 @@ pub(super) fn process_rows(table: &mut Table, summary: &Summary) {
         0 => table.row("", "forces and matrices: made by each process alone"),
         count => table.row(
             "",
-            format!("{count} elements: shared out, each evaluated by one of them"),
+            format!("{count} elements of mapped nodes: shared out, each evaluated by one of them"),
         ),
     }
     for what in &summary.solved_alone {

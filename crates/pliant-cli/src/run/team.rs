@@ -130,7 +130,7 @@ mod spread {
                 return Err(refusal(format!("`--distributed` does not take {what}"), help));
             }
             scene.options.linear = LinearSolver::Provided(PROVIDER);
-            scene.model = std::mem::take(&mut scene.model).share_out(session.processes(), &[]);
+            scene.share_out(session.processes());
             Ok(scene)
         }
 

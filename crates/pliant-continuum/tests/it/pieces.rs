@@ -161,6 +161,35 @@ fn jacobians_that_are_not_stored_are_those_of_the_mapping() {
     }
 }
 
+/// A law three times as strong has three times the force and the stiffness, made where it is read or
+/// stored.
+#[test]
+fn stiffness_that_is_not_stored_is_scaled_with_its_force() {
+    for solid in [
+        Solid::corotational(1e5, 0.3),
+        Solid::hyperelastic(StrainEnergy::neo_hookean(1e5, 0.3)),
+    ] {
+        let (model, mut state) = deflected(&solid);
+        let mut evaluation = Evaluation::new(&model);
+        evaluation.propagate(&model, &mut state).unwrap();
+        evaluation.evaluate(&model, &state).unwrap();
+        let range = model.node(model.force_fields()[0].node).velocity_range();
+        let mut room = [0.0; Evaluation::MOST_MADE];
+        let mut all = |evaluation: &Evaluation| {
+            let mut out = evaluation.force()[range.clone()].to_vec();
+            out.extend_from_slice(evaluation.stiffness_block(&model, 0, 7, &mut room));
+            out
+        };
+        let before = all(&evaluation);
+        evaluation.scale_field(&model, &state, 0, 3.0);
+        let after = all(&evaluation);
+        let largest = before.iter().fold(0.0f64, |a, x| a.max(x.abs()));
+        // One rounding more.
+        let same = |(a, b): (&f64, &f64)| (3.0 * a - b).abs() < 1e-15 * largest;
+        assert!(before.iter().zip(&after).all(same));
+    }
+}
+
 /// A state comes back to the bit by what others do not follow from, and that is little of a solid:
 /// gradients and strains, 15 numbers at each of 800 points, follow from the nodes.
 #[test]

@@ -3,9 +3,9 @@
 
 use pliant_model::dual::{Dual, DualNum};
 use pliant_model::{
-    Addition, Area, CentreOfMass, CurvatureBinormal, Dependency, DihedralAngle, DotProduct, End, Mapping,
-    Mask, Model, Normalization, Pairing, Pose, Projection, Quadratic, SafeDistance, SegmentAngle, Space,
-    SquareDistance, State, Volume, check,
+    Addition, Area, CentreOfMass, CurvatureBinormal, Dependency, DihedralAngle, DotProduct, End, LeanState,
+    Mapping, Mask, Model, Normalization, Pairing, Pose, Projection, Quadratic, SafeDistance, SegmentAngle,
+    Space, SquareDistance, State, Volume, check,
 };
 use proptest::prelude::*;
 
@@ -603,4 +603,29 @@ fn not_defined() {
             "area zero",
         );
     }
+}
+
+/// An angle that has gone beyond half a turn is one of many at the same points: a state that is gone
+/// back to by its lean part has the one that it had.
+#[test]
+fn the_lean_part_of_a_state_knows_full_turns() {
+    let mut model = Model::new();
+    let hinge = [[0.0; 3], [1.0, 0.0, 0.0], [0.5, 1.0, 0.0], [0.5, -1.0, 0.0]];
+    let points = model.add_particles("points", &hinge).unwrap();
+    let angle = DihedralAngle::between(&[[0, 1, 2, 3]]);
+    let angle = model.add_mapped("angle", &[points], angle).unwrap();
+    let start = model.initial_state().unwrap();
+    let mut state = start.clone();
+    for turn in [1.0f64, 2.0, 3.0, 3.5] {
+        state.positions[10] = -turn.cos();
+        state.positions[11] = turn.sin();
+        model.propagate(&mut state).unwrap();
+    }
+    let turned = model.positions(&state, angle)[0];
+    assert!((turned.abs() - 3.5).abs() < 1e-14, "{turned}");
+    let lean = LeanState::of(&model, &state);
+    let mut back = start;
+    lean.write(&model, &mut back);
+    model.propagate(&mut back).unwrap();
+    assert_eq!(back, state);
 }

@@ -396,6 +396,21 @@ fn scenes_of_too_many_numbers_are_refused_before_they_are_read() {
     );
 }
 
+/// An equilibrium has two pictures, however many steps a motion of the same duration would take.
+#[test]
+fn pictures_of_an_equilibrium_are_not_those_of_steps() {
+    let of = |statics: &str| {
+        let text = format!(
+            "(run: (duration: 1, step: 1e-6, record_every: 1 {statics}), nodes: [
+                Particles(name: \"s\", line: (from: (0, 0, 0), to: (1, 0, 0), count: 1000), mass: 1)])"
+        );
+        SceneFile::from_text("a.ron".as_ref(), &text, Format::Ron).unwrap()
+    };
+    assert!(of(", statics: ()").build(&Settings::default()).is_ok());
+    let message = refused(&of(""), &Settings::default());
+    assert!(message.contains("the pictures of the whole run"), "{message}");
+}
+
 #[test]
 fn pictures_of_a_path_are_counted() {
     let of = |points: &str| {

@@ -2,14 +2,18 @@
 
 use pliant::model::{Processes, check};
 use pliant_run::{Outcome, Runner};
-use pliant_scene::{SceneFile, Settings};
+use pliant_scene::{Format, SceneFile, Settings};
 use std::path::Path;
 use std::sync::Arc;
 
 /// Steps of a scene of motion that are taken.
 const STEPS: f64 = 6.0;
 
+/// A scene of the repository, or the text of one.
 fn load(name: &str) -> SceneFile {
+    if name.starts_with('(') {
+        return SceneFile::from_text("text.ron".as_ref(), name, Format::Ron).unwrap();
+    }
     SceneFile::load(&Path::new("../../scenes").join(name)).unwrap()
 }
 
@@ -29,7 +33,7 @@ fn run_over(name: &str, processes: usize) -> Vec<([usize; 2], Outcome)> {
     let settings = settings_of(name);
     let run = |(rank, own): (usize, Arc<dyn Processes>)| {
         let mut scene = load(name).build(&settings).unwrap();
-        scene.model = std::mem::take(&mut scene.model).share_out(own, &[]);
+        scene.share_out(own);
         let shared = scene.model.shared_elements().unwrap();
         let runner = Runner::new(scene).unwrap();
         // Only the first one keeps pictures, as in a run of the program.
@@ -135,4 +139,57 @@ fn solids_in_contact_move_as_on_one_process() {
 #[test]
 fn a_path_of_equilibria_is_that_of_one_process() {
     compare("cook.ron");
+}
+
+/// Probes read stresses of all elements on every process, and what they read one by one stays whole.
+#[test]
+fn what_is_measured_is_that_of_one_process() {
+    let strings = |name: &str, from: usize| {
+        let pair = |i: usize| format!("({}, {})", 2 * i + from, 2 * i + from + 30);
+        let pairs: Vec<String> = (0..16).map(pair).collect();
+        format!(
+            "Mapped(name: \"{name}\", parents: [\"beam\"], mapping: Distance(pairs: [{}]))",
+            pairs.join(", ")
+        )
+    };
+    let spring = |name: &str| {
+        format!(
+            "(name: \"{name} pull\", on: \"{name}\", law: Spring(curve: Linear(100), damping: 1), treatment: Stiffness)"
+        )
+    };
+    let text = format!(
+        "(gravity: (0, 0, -9.81), run: (duration: 0.06, step: 0.01), nodes: [
+            Solid(name: \"beam\", shape: Box(size: (1, 0.2, 0.2), cells: (8, 2, 2)), density: 1000,
+                material: Corotational(young: 1e6, poisson: 0.3), fix_boxes: [((-0.01, -1, -1), (1e-6, 1, 1))]),
+            {}, {}],
+        force_fields: [{}, {}],
+        record: [Stress(\"beam\"), Stress(\"beam\", 70), Strain(\"beam\", 3), Energy(potential),
+            Position(\"beam\", 80), Force((\"read pull\", 15))])",
+        strings("free", 0),
+        strings("read", 1),
+        spring("free"),
+        spring("read")
+    );
+    let text = &text;
+    let settings = Settings::default();
+    let alone = Runner::new(load(text).build(&settings).unwrap())
+        .unwrap()
+        .run(|_| {});
+    for ([_, shared], end) in run_over(text, 3) {
+        assert!(end.error.is_none(), "{:?}", end.error);
+        // Gradients and strains at the points of 32 hexahedra, and the strings that nobody reads.
+        assert_eq!(shared, 2 * 8 * 32 + 16);
+        for (name, probe) in &alone.summary.probes {
+            let found = &end.summary.probes[name];
+            // Stresses at rest are the rounding of strains times moduli.
+            let near = |a: Option<f64>, b: Option<f64>| {
+                a.zip(b)
+                    .is_some_and(|(a, b)| (a - b).abs() <= 1e-9 * b.abs() + 1e-7)
+            };
+            assert!(
+                near(found.last, probe.last) && near(found.max, probe.max),
+                "{name}: {found:?} {probe:?}"
+            );
+        }
+    }
 }

@@ -146,7 +146,11 @@ pub(super) fn plan(builder: &mut Builder<'_>, run: &Run, settings: &Settings) ->
         Some(number) => builder.whole(number, 1, MOST_STEPS, Where::Key("record_every"))?,
         None => whole_up_to_most((1.0 / (PICTURES * step)).round()),
     };
-    let pictures = steps.checked_div(record_every).unwrap_or(steps);
+    let pictures = match run.statics {
+        // Equilibria have their own.
+        Some(_) => 0,
+        None => steps.checked_div(record_every).unwrap_or(steps),
+    };
     let help = format!("one in `record_every: {record_every}` steps is recorded: take a larger number");
     check_pictures(
         builder,

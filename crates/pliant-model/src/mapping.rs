@@ -223,7 +223,8 @@ pub trait Mapping: Debug + Send + Sync {
     /// The mapping of some consecutive elements alone, for a process that has no others
     /// ([`Model::share_out`](crate::Model::share_out)); `None` (the default) where it cannot be
     /// taken apart. A mapping whose value depends on the last one, such as an angle with full
-    /// turns, has none: the processes would not know those of each other.
+    /// turns, has none: the processes would not know those of each other. Whether there is one must
+    /// not depend on which elements they are.
     fn restrict(&self, _kept: Kept<'_>) -> Option<Box<dyn Mapping>> {
         None
     }

@@ -1,8 +1,11 @@
 //! Models whose elements several processes share out, against the same model on one: here the
 //! processes are threads, each with a simulation of its own.
 
-use pliant::continuum::{MassMatrix, Mesh, Sheet, SheetMesh, Solid, SolidParts, StrainEnergy};
-use pliant::model::{Distance, Level, Mass, Model, ModelError, Rayleigh, Spring, Treatment, check};
+use pliant::continuum::{MassMatrix, Mesh, Sheet, SheetMesh, Solid, SolidParts, StrainEnergy, Tangent};
+use pliant::model::{
+    DiagonalCompliance, Distance, Evaluation, Level, Mass, Model, ModelError, Rayleigh, Spring, Treatment,
+    check,
+};
 use pliant::{Equilibrium, Error, Integrator, Options, Simulation, StepReport};
 
 /// Lets so many processes do the same, each with a model whose elements are shared out, and
@@ -111,6 +114,12 @@ fn net_with_last_knot(at: [f64; 3]) -> Model {
     model
         .add_force_field("spring", strings, spring, Treatment::Stiffness)
         .unwrap();
+    // Each string has another compliance.
+    let compliances: Vec<f64> = (0..pairs.len()).map(|i| 0.01 + 1e-4 * i as f64).collect();
+    let soft = DiagonalCompliance::new(&compliances).with_relaxation_time(0.003);
+    model
+        .add_force_field("soft", strings, soft, Treatment::Stiffness)
+        .unwrap();
     model
 }
 
@@ -136,6 +145,8 @@ fn distance(a: &[f64], b: &[f64]) -> f64 {
 /// counts. Of the elements `shared` are shared out; `size` is that of the energies (J).
 fn compare(of_model: impl Fn() -> Model + Sync, integrator: Integrator, shared: usize, size: f64) {
     let options = Options {
+        // Linear steps alone can be taken apart.
+        numerical_parts: matches!(integrator, Integrator::Theta),
         integrator,
         ..Options::default()
     };
@@ -168,7 +179,6 @@ fn compare(of_model: impl Fn() -> Model + Sync, integrator: Integrator, shared: 
                 same(own.ledger.forces, alone.ledger.forces);
                 assert_eq!(own.solve.newton.iterations, alone.solve.newton.iterations);
                 assert_eq!(own.solve.projected_tangents, alone.solve.projected_tangents);
-                // Those of a linear step; others do not take their numerical part apart.
                 let [own, alone] = [own.ledger.parts, alone.ledger.parts];
                 same(own.geometry, alone.geometry);
                 same(own.stiffness, alone.stiffness);
@@ -231,6 +241,43 @@ fn equilibria_and_stresses_are_those_of_one_process() {
             assert!(off < 1e-9 * largest, "{off} of {largest}");
             assert!(distance(stresses.strain.as_flattened(), fields.strain.as_flattened()) < 1e-9);
         }
+    }
+}
+
+/// Energies of one component, and counts of elements, are sums over all processes.
+#[test]
+fn what_is_added_up_over_elements_is_that_of_all() {
+    let solid = Solid::hyperelastic(StrainEnergy::stable_neo_hookean(2e5, 0.3))
+        .with_tangent(Tangent::PositiveSemidefinite);
+    let of_model = || beam(&solid, false).0;
+    let (_, parts) = beam(&solid, false);
+    let read = |model: Model| {
+        let simulation = Simulation::new(model).unwrap();
+        let mut state = simulation.state().clone();
+        let model = simulation.problem();
+        // Pressed to a third along the beam: the material has an indefinite tangent there.
+        let places = state.positions[model.node(parts.nodes).position_range()]
+            .as_chunks_mut::<3>()
+            .0;
+        for x in places {
+            x[0] *= if x[0] > 0.5 { 0.3 } else { 1.0 };
+        }
+        let mut evaluation = Evaluation::new(model);
+        evaluation.propagate(model, &mut state).unwrap();
+        evaluation.evaluate(model, &state).unwrap();
+        let count = evaluation.projected_elements(model, &state);
+        (
+            count,
+            model.potential(&state, parts.material),
+            model.energies(&state).potential,
+        )
+    };
+    let (count, energy, all) = read(of_model());
+    assert!(count > 0 && energy > 0.0, "{count} {energy}");
+    for (own, one, both) in together(3, of_model, read) {
+        assert_eq!(own, count);
+        assert!((one / energy - 1.0).abs() < 1e-13, "{one} {energy}");
+        assert!((both / all - 1.0).abs() < 1e-13, "{both} {all}");
     }
 }
 

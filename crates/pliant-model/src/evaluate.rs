@@ -12,6 +12,7 @@ mod transfer;
 pub use chord::ChordWork;
 pub use energy::{Energies, Momentum};
 
+use fields::write_constant_stiffness;
 use jacobian::{LocalJacobian, MadeOf};
 use lists::Lists;
 
@@ -19,7 +20,7 @@ use crate::blocks::PIECE;
 use crate::mass::group_shapes;
 use crate::{
     At, Blocks, ComponentId, Degenerate, Dependency, ForceField, Groups, Level, MappingPieces, Model,
-    ModelError, NodeKind, NotInvertible, Parents, Problem, RowGroup, RowLaw, State,
+    ModelError, NodeKind, Parents, Problem, RowGroup, RowLaw, State,
 };
 use pliant_threads::Threads;
 use std::ops::Range;
@@ -110,25 +111,6 @@ struct FieldBlocks {
     /// How many times the stiffness of the law they are, where they are not stored: the law keeps
     /// them, and they are made where they are read.
     made: Option<f64>,
-}
-
-/// Writes stiffness blocks that never change, of consecutive elements of a law that
-/// [keeps them](crate::ForceFieldPieces::keeps_stiffness), into blocks that were cleared.
-fn write_constant_stiffness(
-    model: &Problem,
-    i: usize,
-    elements: Range<usize>,
-    out: &mut [f64],
-) -> Result<(), NotInvertible> {
-    let attachment = &model.force_fields()[i];
-    let at = At {
-        space: model.node(attachment.node).space,
-        x: &[],
-        v: &[],
-        inputs: model.inputs(i),
-    };
-    let pieces = attachment.component.law.pieces();
-    pieces.map_or(Ok(()), |pieces| pieces.stiffness(at, elements, out))
 }
 
 impl FieldBlocks {

@@ -10,7 +10,8 @@ use std::collections::HashMap;
 
 use crate::validate::check_all_finite;
 use crate::{
-    Field, ForceField, Mapping, Mass, ModelError, Parameters, Parents, PrescribedMotion, RowLaw, Space, State,
+    Field, ForceField, Mapping, Mass, ModelError, Momentum, Parameters, Parents, PrescribedMotion, RowLaw,
+    Space, State,
 };
 
 /// A node of the mapping graph.
@@ -512,6 +513,12 @@ impl Model {
             check_all_finite(&field.name, Field::InternalVariables, internal)?;
         }
         Ok(())
+    }
+
+    /// Momentum of all masses of points of space, of the plane (z = 0) and bodies. The state must
+    /// be propagated.
+    pub fn momentum(&self, state: &State) -> Momentum {
+        Momentum::of(self, state)
     }
 
     /// Positions of a node.

@@ -340,10 +340,8 @@ impl Runner {
         };
         let picture = self.scene.picture.frame_numbers(self.simulation.model());
         let picture = picture.saturating_add(bodies.saturating_mul(3));
-        let pictures = match self.scene.statics {
-            Some(_) => 0,
-            None => plan.steps.checked_div(plan.record_every).unwrap_or(plan.steps),
-        };
+        let pictures = plan.steps.checked_div(plan.record_every).unwrap_or(plan.steps);
+        let pictures = self.scene.statics.as_ref().map_or(pictures, |_| 0);
         let numbers = picture.saturating_mul(pictures.saturating_add(2));
         let lines = self.recording.samples.try_reserve_exact(plan.steps);
         let granted = lines.and_then(|()| Vec::<f64>::new().try_reserve_exact(numbers));
@@ -572,15 +570,11 @@ impl Runner {
     /// Keeps the picture of the state, and the line of the joints.
     fn record_picture(&mut self, sample: Sample) {
         // Where processes share elements out, all of them bring together what a picture shows.
-        if !self.records && self.simulation.model().shared_elements().is_none() {
-            return;
+        if self.records || self.simulation.model().shared_elements().is_some() {
+            let frame = self.scene.frame(&self.simulation, sample);
+            self.recording.frames.extend(self.records.then_some(frame));
         }
-        let frame = self.scene.frame(&self.simulation, sample);
-        if !self.records {
-            return;
-        }
-        self.recording.frames.push(frame);
-        if !self.scene.joints.is_empty() {
+        if self.records && !self.scene.joints.is_empty() {
             let line = self.scene.joints.line(&self.simulation);
             self.recording.joints.lines.push(line);
         }

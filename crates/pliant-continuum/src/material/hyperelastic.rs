@@ -368,7 +368,7 @@ impl ForceField for Hyperelastic {
             energies: of_points(&self.energies, &elements),
             volumes: self.volumes[elements].to_vec(),
             tangent: self.tangent,
-            series: self.series.clone(),
+            series: self.series,
         }))
     }
 }

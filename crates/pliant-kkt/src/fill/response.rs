@@ -26,9 +26,9 @@ pub(super) enum Terms {
 /// The elements whose terms are added together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Elements {
-    /// Those that processes share out.
+    /// Elements that processes share out.
     Shared,
-    /// Those that every process has.
+    /// Elements that every process has.
     Whole,
 }
 

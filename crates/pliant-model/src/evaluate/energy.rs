@@ -30,6 +30,39 @@ pub struct Momentum {
 }
 
 impl Momentum {
+    /// Momentum of all masses of points of space, of the plane (z = 0) and bodies. The state must
+    /// be propagated.
+    pub(crate) fn of(model: &Model, state: &State) -> Self {
+        let (mut linear, mut angular) = (Vec3::zeros(), Vec3::zeros());
+        for attachment in model.masses() {
+            let node = model.node(attachment.node);
+            if !node.space.is_spatial() {
+                continue;
+            }
+            let (px, pv) = (node.space.position_size(), node.space.velocity_size());
+            let (x, v) = (
+                &state.positions[node.position_range()],
+                &state.velocities[node.velocity_range()],
+            );
+            let point = |a: &[f64]| Vec3::new(a[0], a[1], if a.len() > 2 { a[2] } else { 0.0 });
+            attachment.component.pairs(node.count, |m, i, j| {
+                let p = m * point(&v[j * pv..][..pv]);
+                linear += p;
+                angular += point(&x[i * px..][..px]).cross(&p);
+            });
+            for (e, (x, v)) in x.chunks_exact(px).zip(v.chunks_exact(pv)).enumerate() {
+                if let Some(rigid) = attachment.component.rigid(e) {
+                    let r = rotation::matrix([x[3], x[4], x[5], x[6]]);
+                    angular += r * (rigid.inertia_matrix() * vec3(v, 3));
+                }
+            }
+        }
+        Self {
+            linear: linear.into(),
+            angular: angular.into(),
+        }
+    }
+
     /// The angular momentum about a point (m) of space [kg m^2/s].
     pub fn about(&self, point: [f64; 3]) -> [f64; 3] {
         (Vec3::from(self.angular) - Vec3::from(point).cross(&Vec3::from(self.linear))).into()
@@ -140,40 +173,5 @@ impl Problem {
             });
         }
         out
-    }
-}
-
-impl Model {
-    /// Momentum of all masses of points of space, of the plane (z = 0) and bodies. The state must
-    /// be propagated.
-    pub fn momentum(&self, state: &State) -> Momentum {
-        let (mut linear, mut angular) = (Vec3::zeros(), Vec3::zeros());
-        for attachment in self.masses() {
-            let node = self.node(attachment.node);
-            if !node.space.is_spatial() {
-                continue;
-            }
-            let (px, pv) = (node.space.position_size(), node.space.velocity_size());
-            let (x, v) = (
-                &state.positions[node.position_range()],
-                &state.velocities[node.velocity_range()],
-            );
-            let point = |a: &[f64]| Vec3::new(a[0], a[1], if a.len() > 2 { a[2] } else { 0.0 });
-            attachment.component.pairs(node.count, |m, i, j| {
-                let p = m * point(&v[j * pv..][..pv]);
-                linear += p;
-                angular += point(&x[i * px..][..px]).cross(&p);
-            });
-            for (e, (x, v)) in x.chunks_exact(px).zip(v.chunks_exact(pv)).enumerate() {
-                if let Some(rigid) = attachment.component.rigid(e) {
-                    let r = rotation::matrix([x[3], x[4], x[5], x[6]]);
-                    angular += r * (rigid.inertia_matrix() * vec3(v, 3));
-                }
-            }
-        }
-        Momentum {
-            linear: linear.into(),
-            angular: angular.into(),
-        }
     }
 }

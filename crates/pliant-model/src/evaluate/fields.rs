@@ -1,10 +1,29 @@
 //! Forces of force fields and their stiffness, damping and compliance blocks.
 
+use super::Evaluation;
 use super::gather::certainly;
-use super::{Evaluation, write_constant_stiffness};
 use crate::blocks::PIECE;
 use crate::{At, Blocks, ComponentId, ModelError, NotInvertible, Past, Problem, RowLaw, State, Treatment};
 use std::ops::Range;
+
+/// Writes stiffness blocks that never change, of consecutive elements of a law that
+/// [keeps them](crate::ForceFieldPieces::keeps_stiffness), into blocks that were cleared.
+pub(super) fn write_constant_stiffness(
+    model: &Problem,
+    i: usize,
+    elements: Range<usize>,
+    out: &mut [f64],
+) -> Result<(), NotInvertible> {
+    let attachment = &model.force_fields()[i];
+    let at = At {
+        space: model.node(attachment.node).space,
+        x: &[],
+        v: &[],
+        inputs: model.inputs(i),
+    };
+    let pieces = attachment.component.law.pieces();
+    pieces.map_or(Ok(()), |pieces| pieces.stiffness(at, elements, out))
+}
 
 /// Finds out whether stiffness blocks that never change, of the shapes of these, are finite.
 fn check_constant_stiffness(problem: &Problem, i: usize, shapes: &Blocks) -> Result<(), NotInvertible> {

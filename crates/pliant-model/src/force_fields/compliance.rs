@@ -179,7 +179,7 @@ impl ForceField for UniformCompliance {
     }
 
     fn restrict(&self, _space: Space, _elements: Range<usize>) -> Option<Box<dyn ForceField>> {
-        Some(Box::new(self.clone()))
+        Some(Box::new(*self))
     }
 }
 

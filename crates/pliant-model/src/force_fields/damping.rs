@@ -74,6 +74,6 @@ impl ForceField for Damping {
     }
 
     fn restrict(&self, _space: Space, _elements: Range<usize>) -> Option<Box<dyn ForceField>> {
-        Some(Box::new(self.clone()))
+        Some(Box::new(*self))
     }
 }

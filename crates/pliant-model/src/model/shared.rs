@@ -25,9 +25,9 @@ pub trait Processes: Debug + Send + Sync {
 /// The elements of a mapping that are left to a process, for [`Mapping::restrict`].
 #[derive(Clone, Copy, Debug)]
 pub struct Kept<'a> {
-    /// Those of the child.
+    /// Elements of the child.
     pub elements: &'a Range<usize>,
-    /// Those of each parent: all of them, but where that is shared out as well.
+    /// Elements of each parent: all of them, but where that is shared out as well.
     pub parents: &'a [Range<usize>],
 }
 
@@ -47,7 +47,7 @@ pub struct ElementShare {
     pub total: usize,
 }
 
-/// What a model has where its elements are shared out.
+/// The shares of a model whose elements are shared out.
 #[derive(Debug)]
 pub(crate) struct SharedElements {
     processes: Arc<dyn Processes>,

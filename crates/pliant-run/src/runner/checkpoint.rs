@@ -159,7 +159,7 @@ impl SavedMoment {
         self.0.summary.steps
     }
 
-    /// It as bytes, for other processes of the run.
+    /// Returns it as bytes, for other processes of the run.
     ///
     /// # Errors
     /// [`CheckpointError::Bytes`] if they cannot be written.

@@ -135,7 +135,7 @@ pub(crate) struct Run {
     /// one has ended
     #[arg(long)]
     pub(crate) stop_at_eof: bool,
-    /// Spread the linear systems over the processes that `mpirun -n N` starts with this command;
+    /// Share the elements and spread the linear systems over the processes that `mpirun -n N` starts;
     /// only in programs that were built with the feature `petsc`
     #[arg(long)]
     pub(crate) distributed: bool,

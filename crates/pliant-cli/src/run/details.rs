@@ -44,7 +44,7 @@ pub(super) const LEGEND: &[(&str, &str)] = &[
     ),
     (
         "processes",
-        "those that share the linear systems, their solver, and what each solves alone",
+        "those that share elements and linear systems, their solver, and what each solves alone",
     ),
     (
         "geometry",

@@ -174,8 +174,10 @@ impl Model {
     /// all on them and below are mappings and stiffnesses that can be
     /// [restricted](Mapping::restrict): the strains of solids and sheets, springs. A node in
     /// `whole`, with rows, masses or laws with a memory stays whole, and with it all that it
-    /// hangs on or that hangs on it. The elements of a process follow each other. With one process
-    /// nothing changes. Cost: a pass over all elements, and a copy of the part that stays.
+    /// hangs on or that hangs on it. The elements of a process follow each other, and positions,
+    /// velocities and forces of such a node are theirs alone
+    /// ([`gather_elements`](Self::gather_elements) has all). With one process nothing changes. Cost:
+    /// a pass over all elements, and a copy of the part that stays.
     pub fn share_out(mut self, processes: Arc<dyn Processes>, whole: &[NodeId]) -> Self {
         if processes.count() < 2 || self.shared.is_some() {
             return self;

@@ -511,7 +511,8 @@ impl Evaluation {
         model.agree(own)
     }
 
-    /// As [`propagate_among`](Self::propagate_among), with the errors of this process alone.
+    /// Pushes positions and velocities down as [`propagate_among`](Self::propagate_among) does, and
+    /// returns the errors of this process alone.
     fn propagate_own(
         &mut self,
         model: &Model,

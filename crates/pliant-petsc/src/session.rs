@@ -6,7 +6,7 @@ use crate::ffi::{Library, Reduction};
 #[cfg(feature = "petsc")]
 use pliant_model::Processes;
 #[cfg(feature = "petsc")]
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// PETSc and MPI as long as it lives: begun by the first session of a process, ended with the last
 /// one and the solvers that were made in the meantime. All calls are from the thread that began it.
@@ -55,6 +55,7 @@ impl Session {
         Arc::new(AllProcesses {
             rank: self.rank,
             count: self.size,
+            room: Mutex::default(),
         })
     }
 
@@ -122,6 +123,8 @@ impl Session {
 struct AllProcesses {
     rank: usize,
     count: usize,
+    /// Room for the numbers of this process while they are summed.
+    room: Mutex<Vec<f64>>,
 }
 
 /// Numbers that are sent together: what messages cost beside their length is nothing then.
@@ -140,13 +143,14 @@ impl Processes for AllProcesses {
 
     fn sum(&self, values: &mut [f64]) {
         let library = Library::present();
-        let mut own = vec![0.0; values.len().min(TOGETHER)];
+        // A thread that panicked leaves numbers that are written before they are read.
+        let mut own = self.room.lock().unwrap_or_else(PoisonError::into_inner);
         for piece in values.chunks_mut(TOGETHER) {
-            let own = &mut own[..piece.len()];
-            own.copy_from_slice(piece);
+            own.clear();
+            own.extend_from_slice(piece);
             let summed = library
                 .as_ref()
-                .is_some_and(|library| library.reduce(Reduction::Sum, own, piece).is_ok());
+                .is_some_and(|library| library.reduce(Reduction::Sum, &own, piece).is_ok());
             if !summed {
                 piece.fill(f64::NAN);
             }

@@ -1,7 +1,9 @@
 //! Elements of mapped nodes shared out among processes.
 
-use super::{Model, NodeId, NodeKind};
-use crate::{Degenerate, Dependency, ForceField, Mapping, ModelError, Space, State, Treatment};
+mod agreement;
+
+use super::{ComponentId, Model, NodeId, NodeKind};
+use crate::{Dependency, ForceField, Mapping, ModelError, Space, State, Treatment};
 use std::fmt::Debug;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
@@ -51,7 +53,7 @@ pub struct ElementShare {
 #[derive(Debug)]
 pub(crate) struct SharedElements {
     processes: Arc<dyn Processes>,
-    /// Of each node, `None` where this process has all elements.
+    /// The share of each node; `None` where this process has all elements.
     shares: Vec<Option<ElementShare>>,
     /// Velocities of the independent nodes that shared ones hang on.
     seams: Vec<Range<usize>>,
@@ -86,65 +88,6 @@ impl SharedElements {
                 rest = others;
             }
         }
-    }
-
-    /// Ends on all processes alike where one of them has an error: with that of the first of these.
-    fn agree(&self, own: Result<(), ModelError>) -> Result<(), ModelError> {
-        let mut failed = [f64::from(u8::from(own.is_err()))];
-        self.processes.sum(&mut failed);
-        if failed[0] == 0.0 {
-            return own;
-        }
-        let (rank, count) = (self.processes.rank(), self.processes.count());
-        let mut by_rank = vec![0.0; count];
-        by_rank[rank] = f64::from(u8::from(own.is_err()));
-        self.processes.sum(&mut by_rank);
-        let first = by_rank.iter().position(|f| *f > 0.0).unwrap_or(0);
-        // Kind, element, and the lengths of both texts.
-        let mut head = [0.0; 4];
-        let mut text = [String::new(), String::new()];
-        if let (true, Err(error)) = (rank == first, &own) {
-            let (kind, element) = match error {
-                ModelError::Degenerate { name, cause, detail } => {
-                    text = [name.clone(), format!("{}{detail}", cause.reason)];
-                    (1.0, cause.element)
-                }
-                ModelError::NotInvertible { name, element } => {
-                    text[0].clone_from(name);
-                    (2.0, *element)
-                }
-                other => {
-                    text[1] = other.to_string();
-                    (3.0, 0)
-                }
-            };
-            head = [kind, element as f64, text[0].len() as f64, text[1].len() as f64];
-        }
-        self.processes.sum(&mut head);
-        let [name, reason] = [2, 3].map(|k| {
-            let own = text[k - 2].bytes().map(f64::from).collect::<Vec<_>>();
-            let mut bytes = vec![0.0; head[k] as usize];
-            bytes[..own.len()].copy_from_slice(&own);
-            self.processes.sum(&mut bytes);
-            let bytes = bytes.iter().map(|b| *b as u8).collect::<Vec<_>>();
-            String::from_utf8_lossy(&bytes).into_owned()
-        });
-        if rank == first {
-            return own;
-        }
-        let element = head[1] as usize;
-        Err(match head[0] {
-            1.0 => ModelError::Degenerate {
-                name,
-                cause: Degenerate {
-                    element,
-                    reason: "another process says that ",
-                },
-                detail: reason,
-            },
-            2.0 => ModelError::NotInvertible { name, element },
-            _ => ModelError::OtherProcess { message: reason },
-        })
     }
 }
 
@@ -486,8 +429,8 @@ impl Model {
         self.narrow(whole, Space::velocity_size)
     }
 
-    /// Of each node, how many numbers of the model that nobody shares out come before its own, its
-    /// own, and those after them.
+    /// Counts of numbers of each node in the model that nobody shares out: of elements before those
+    /// of this process, of its own, and of those after them.
     fn widths(&self, size: impl Fn(Space) -> usize) -> impl Iterator<Item = [usize; 3]> {
         self.nodes.iter().enumerate().map(move |(index, node)| {
             let size = size(node.space);
@@ -525,11 +468,28 @@ impl Model {
         out
     }
 
-    /// An error of one process is one of all.
+    /// Ends with an error on all processes where one of them has one, whose element has its number
+    /// among those of all.
     pub(crate) fn agree(&self, own: Result<(), ModelError>) -> Result<(), ModelError> {
         match &self.shared {
-            Some(shared) => shared.agree(own),
+            Some(shared) => shared.agree(own.map_err(|error| self.number_among_all(error))),
             None => own,
         }
+    }
+
+    /// Replaces the number of an element in an error by that among the elements of all processes.
+    fn number_among_all(&self, mut error: ModelError) -> ModelError {
+        let (node, element) = match &mut error {
+            ModelError::Degenerate { name, cause, .. } => (self.node_named(name), &mut cause.element),
+            ModelError::NotInvertible { name, element } => match self.component_named(name) {
+                Some(ComponentId::ForceField(i)) => (Some(self.force_fields[i].node), element),
+                _ => return error,
+            },
+            _ => return error,
+        };
+        if let Some(share) = node.and_then(|node| self.element_share(node.0)) {
+            *element += share.first;
+        }
+        error
     }
 }

@@ -254,7 +254,7 @@ impl Runner {
     /// together.
     ///
     /// # Errors
-    /// Those of [`resume`](Self::resume); then nothing changes.
+    /// The errors of [`resume`](Self::resume); then nothing changes.
     pub fn read_checkpoint(
         &mut self,
         directory: &ResultDirectory,

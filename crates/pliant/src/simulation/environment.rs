@@ -236,7 +236,9 @@ impl Simulation {
     /// Forces and moments in the section of each segment of a rod: the mean of the last step where
     /// its strains are compliances, which is the default.
     pub fn rod_forces(&self, rod: &RodParts) -> Vec<RodForces> {
-        rod.forces(&self.whole_node(rod.strains).1)
+        let size = self.model().node(rod.strains).space.velocity_size();
+        let forces = self.force_through(rod.strains);
+        rod.forces(&self.model().gather_elements(rod.strains, size, &forces))
     }
 
     /// Positions of all elements of a node and the forces through it, also where processes share

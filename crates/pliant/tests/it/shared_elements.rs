@@ -318,15 +318,14 @@ fn a_run_goes_on_over_another_number_of_processes() {
 fn an_error_of_one_process_ends_all() {
     // The string between the last knots is the last one, of the last process.
     let of_model = || net_with_last_knot([0.5, 0.4, 0.0]);
-    let alone = Simulation::new(of_model()).unwrap_err();
-    assert!(
-        matches!(alone, Error::Model(ModelError::Degenerate { .. })),
-        "{alone}"
-    );
+    let find = |error: Error| match error {
+        Error::Model(ModelError::Degenerate { name, cause, .. }) => (name, cause.element),
+        other => panic!("{other}"),
+    };
+    let alone = find(Simulation::new(of_model()).unwrap_err());
+    assert_eq!(alone, ("strings".to_owned(), 59));
     for error in together(3, of_model, |model| Simulation::new(model).unwrap_err()) {
-        match error {
-            Error::Model(ModelError::Degenerate { name, .. }) => assert_eq!(name, "strings"),
-            other => panic!("{other}"),
-        }
+        // Its number is that among the elements of all.
+        assert_eq!(find(error), alone);
     }
 }

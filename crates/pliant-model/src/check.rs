@@ -38,6 +38,9 @@ pub struct MappingCheck {
     pub geometric: f64,
     /// `G - G^T`.
     pub symmetry: f64,
+    /// Central differences of `J^T f` against `G` whole
+    /// ([`Evaluation::write_force_derivative`](crate::Evaluation::write_force_derivative)).
+    pub force_derivative: f64,
 }
 
 impl MappingCheck {
@@ -49,6 +52,7 @@ impl MappingCheck {
             self.bias,
             self.geometric,
             self.symmetry,
+            self.force_derivative,
         ]
         .into_iter()
         .fold(0.0, f64::max)
@@ -162,6 +166,8 @@ pub fn mapping<M: Mapping + Clone + 'static>(
 
     // Geometric stiffness.
     let ours = geometry_of(&model, &mut evaluation, &ids, child, &s, &force);
+    let whole = force_derivative_of(&model, &mut evaluation, &ids, child, &s, &force);
+    out.force_derivative = largest_difference(&whole, &geometry);
     for i in 0..n {
         for j in 0..n {
             out.symmetry = out.symmetry.max(relative(ours[i * n + j], ours[j * n + i]));
@@ -249,23 +255,53 @@ fn geometry_of(
     state: &State,
     force: &[f64],
 ) -> Vec<f64> {
-    let n = model.dof_count();
+    let total = on_all_nodes(model, child, force);
+    let blocks = evaluation.geometric_stiffness(model, state, child.index(), &total);
+    let blocks = blocks.cloned().unwrap_or_default();
+    on_dofs(model, evaluation, ids, child, &blocks)
+}
+
+/// `G` whole, as [`Evaluation::write_force_derivative`](crate::Evaluation::write_force_derivative)
+/// writes it, on the degrees of freedom.
+fn force_derivative_of(
+    model: &Model,
+    evaluation: &mut crate::Evaluation,
+    ids: &[NodeId],
+    child: NodeId,
+    state: &State,
+    force: &[f64],
+) -> Vec<f64> {
+    let total = on_all_nodes(model, child, force);
+    let mut blocks = evaluation.geometric_shapes(model, child.index());
+    evaluation.write_force_derivative(model, state, child.index(), &total, &mut blocks);
+    on_dofs(model, evaluation, ids, child, &blocks)
+}
+
+/// The forces on a node as those on all nodes.
+fn on_all_nodes(model: &Model, child: NodeId, force: &[f64]) -> Vec<f64> {
     let mut total = vec![0.0; model.velocity_count()];
     total[model.node(child).velocity_range()].copy_from_slice(force);
+    total
+}
+
+/// The sum of the blocks of a mapped node over its parents, which are independent; zero without
+/// blocks.
+fn on_dofs(
+    model: &Model,
+    evaluation: &crate::Evaluation,
+    ids: &[NodeId],
+    child: NodeId,
+    blocks: &crate::Blocks,
+) -> Vec<f64> {
+    let n = model.dof_count();
     let mut out = vec![0.0; n * n];
-    let index = child.index();
-    let lists: Vec<Vec<Dependency>> = (0..model.node(child).count)
-        .map(|e| evaluation.dependencies(index, e).to_vec())
-        .collect();
-    let Some(blocks) = evaluation.geometric_stiffness(model, state, index, &total) else {
-        return out;
-    };
-    for (e, list) in lists.iter().enumerate() {
+    for e in 0..blocks.len() {
         let coordinates = |d: &Dependency| {
             let node = model.node(ids[d.parent]);
             let (size, first) = (node.space.velocity_size(), node.first_dof().unwrap_or(0));
             first + d.element * size..first + (d.element + 1) * size
         };
+        let list = evaluation.dependencies(child.index(), e);
         let map: Vec<usize> = list.iter().flat_map(coordinates).collect();
         for (a, i) in map.iter().enumerate() {
             for (b, j) in map.iter().enumerate() {

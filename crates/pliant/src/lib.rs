@@ -30,6 +30,7 @@
 //! program `pliant` runs them.
 
 mod control;
+pub mod gradient;
 mod reduced;
 mod simulation;
 mod statics;

@@ -28,7 +28,7 @@ fn bars(
 }
 
 /// Hinges in space about z: five rows each, three too many in every loop.
-fn row_of_loops(n: usize) -> Model {
+pub(crate) fn row_of_loops(n: usize) -> Model {
     let mut model = Model::new();
     model.set_gravity([0.0, -9.81, 0.0]).unwrap();
     let twelfth = 1.0 / 12.0;

@@ -20,6 +20,7 @@ mod errors;
 mod everything;
 mod examine;
 mod four_bars;
+mod gradients;
 mod geometry;
 mod gyroscopics;
 mod heavy_cable;

@@ -1,0 +1,426 @@
+//! The equations of a step of the nonlinear method, and of rest, at given unknowns.
+//!
+//! **Equation.** With the velocities `v+`, the multipliers `lambda` and `x+ = x (+) h v+`,
+//!
+//! ```math
+//! r = M (v+ - v)/h + w+ x I w+ - f(x+, v+) - J(x+)^T lambda = 0
+//! s = C lambda + phi(x+) + (d + C D) J v+ = 0
+//! ```
+//!
+//! with `C = 0` for hard rows. At rest there are neither velocities nor inertia.
+
+use crate::GradientError;
+use crate::kinematics::{gather, scatter};
+use pliant_model::{
+    At, Blocks, ComponentId, Evaluation, Level, Problem, RowGroup, RowLaw, Space, State, Treatment,
+};
+
+/// The unknowns of the equations, and what they are given.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Moment<'a> {
+    /// Length of the step (s); `None` at rest.
+    pub(crate) h: Option<f64>,
+    /// Time at the end of the step (s), for rows that are driven.
+    pub(crate) time: f64,
+    /// Velocities of the independent coordinates at the start of the step (n); not read at rest.
+    pub(crate) start_velocity: &'a [f64],
+    /// Positions and velocities at the end of the step.
+    pub(crate) end: &'a State,
+    /// Multipliers (N, N m), one per row.
+    pub(crate) multipliers: &'a [f64],
+    /// Forces from outside the model on all nodes (N, N m); empty for none.
+    pub(crate) external: &'a [f64],
+}
+
+/// The equations of a problem, with room to evaluate them.
+#[derive(Debug)]
+pub(crate) struct Equations {
+    pub(crate) problem: Problem,
+    pub(crate) evaluation: Evaluation,
+    /// The end of the step as last evaluated.
+    pub(crate) state: State,
+    /// Residuals of the independent coordinates (N, N m; n) and of the rows (m, rad or those over
+    /// s; m), as last evaluated, and the sizes of their terms.
+    pub(crate) primal: Vec<f64>,
+    pub(crate) rows: Vec<f64>,
+    pub(crate) primal_size: Vec<f64>,
+    pub(crate) row_size: Vec<f64>,
+    /// Total forces on all nodes, those of rows and inertia included, carried up.
+    pub(crate) total: Vec<f64>,
+    /// Forces on all nodes where they act, as the last part of `total` before it was carried up.
+    acting: Vec<f64>,
+    acceleration: Vec<f64>,
+    rate: Vec<f64>,
+    velocity: Vec<f64>,
+    pub(crate) law: LawRoom,
+}
+
+/// Room for a law of rows.
+#[derive(Debug, Default)]
+pub(crate) struct LawRoom {
+    /// Of each force field that is rows: compliance and damping.
+    blocks: Vec<Option<[Blocks; 2]>>,
+    deformation: Vec<f64>,
+    out: Vec<f64>,
+}
+
+impl Equations {
+    /// Plans the equations of a problem.
+    ///
+    /// # Errors
+    /// [`GradientError::Model`] where a mapping is not defined; [`GradientError::NotBuilt`] for
+    /// parts of a model that have no derivative here.
+    pub(crate) fn new(problem: Problem) -> Result<Self, GradientError> {
+        check(&problem)?;
+        let mut evaluation = Evaluation::new(&problem);
+        let mut state = problem.initial_state()?;
+        evaluation.propagate(&problem, &mut state)?;
+        evaluation.evaluate(&problem, &state)?;
+        let (n, m, all) = (problem.dof_count(), problem.row_count(), problem.velocity_count());
+        Ok(Self {
+            evaluation,
+            state,
+            primal: vec![0.0; n],
+            rows: vec![0.0; m],
+            primal_size: vec![0.0; n],
+            row_size: vec![0.0; m],
+            total: vec![0.0; all],
+            acting: vec![0.0; all],
+            acceleration: vec![0.0; all],
+            rate: vec![0.0; n],
+            velocity: vec![0.0; n],
+            law: LawRoom::default(),
+            problem,
+        })
+    }
+
+    /// Evaluates the residuals at a moment.
+    ///
+    /// # Errors
+    /// [`GradientError::Model`] where a mapping is not defined there.
+    pub(crate) fn evaluate(&mut self, at: &Moment<'_>) -> Result<(), GradientError> {
+        let Self {
+            problem,
+            evaluation,
+            state,
+            ..
+        } = self;
+        state.clone_from(at.end);
+        if at.h.is_none() {
+            state.velocities.fill(0.0);
+        }
+        evaluation.propagate(problem, state)?;
+        evaluation.evaluate_after(problem, state, at.h.unwrap_or(0.0))?;
+        evaluation.add_force(at.external);
+        gather(problem, &state.velocities, &mut self.velocity);
+        self.find_rows(at);
+        self.find_forces(at);
+        Ok(())
+    }
+
+    /// Forces without those of rows: `f` and `-M a`, on all nodes, into `total`.
+    fn find_forces(&mut self, at: &Moment<'_>) {
+        let Self {
+            problem,
+            evaluation,
+            state,
+            total,
+            acting,
+            ..
+        } = self;
+        acting.copy_from_slice(evaluation.force());
+        for (f, i) in acting.iter_mut().zip(evaluation.inertial_force()) {
+            *f += i;
+        }
+        if let Some(h) = at.h {
+            for (a, (end, start)) in self.rate.iter_mut().zip(self.velocity.iter().zip(at.start_velocity)) {
+                *a = (end - start) / h;
+            }
+            scatter(problem, &self.rate, &mut self.acceleration);
+            evaluation.push_forward_to_masses(problem, &mut self.acceleration);
+            for mass in problem.masses() {
+                let node = problem.node(mass.node);
+                let range = node.velocity_range();
+                if node.first_dof().is_some() && node.space == Space::Rigid3 {
+                    mass.component
+                        .add_gyroscopic(&state.velocities[range.clone()], &mut acting[range.clone()]);
+                }
+                mass.component.add_product(
+                    node.space,
+                    -1.0,
+                    &self.acceleration[range.clone()],
+                    &mut acting[range],
+                );
+            }
+        }
+        for group in problem.row_groups() {
+            let first = problem.node(group.node).first_velocity;
+            for k in 0..group.size * group.count {
+                acting[first + k] += at.multipliers[group.first_row + k];
+            }
+        }
+        total.copy_from_slice(acting);
+        evaluation.pull_back(problem, total);
+        gather(problem, total, &mut self.primal);
+        self.primal.iter_mut().for_each(|r| *r = -*r);
+        // The sizes of what was summed: of inertia, of the forces that act, and of rows.
+        for (size, f) in self.acceleration.iter_mut().zip(evaluation.force()) {
+            *size = f.abs();
+        }
+        if let Some(h) = at.h {
+            for mass in problem.masses() {
+                let node = problem.node(mass.node);
+                let Some(first) = node.first_dof() else { continue };
+                let range = node.velocity_range();
+                acting[range.clone()].fill(0.0);
+                let ends = (0..range.len()).map(|k| {
+                    (self.velocity[first + k].abs() + at.start_velocity[first + k].abs()) / h
+                });
+                self.rate[..range.len()].iter_mut().zip(ends).for_each(|(a, e)| *a = e);
+                mass.component
+                    .add_product(node.space, 1.0, &self.rate[..range.len()], &mut acting[range.clone()]);
+                for (size, f) in self.acceleration[range.clone()].iter_mut().zip(&acting[range]) {
+                    *size += f.abs();
+                }
+            }
+        }
+        for group in problem.row_groups() {
+            let first = problem.node(group.node).first_velocity;
+            for k in 0..group.size * group.count {
+                self.acceleration[first + k] += at.multipliers[group.first_row + k].abs();
+            }
+        }
+        evaluation.pull_back_sizes(problem, &mut self.acceleration);
+        gather(problem, &self.acceleration, &mut self.primal_size);
+    }
+
+    /// The residuals of all rows.
+    fn find_rows(&mut self, at: &Moment<'_>) {
+        let Self { problem, state, law, .. } = self;
+        let largest = state.positions.iter().fold(0.0f64, |l, x| l.max(x.abs()));
+        for group in problem.row_groups() {
+            let range = group.first_row..group.first_row + group.size * group.count;
+            let given = RowArguments {
+                time: at.time,
+                x: &state.positions[problem.node(group.node).position_range()],
+                v: &state.velocities[problem.node(group.node).velocity_range()],
+                multipliers: &at.multipliers[range.clone()],
+            };
+            law.evaluate(problem, group, given, &mut self.rows[range.clone()]);
+            for (k, size) in self.row_size[range].iter_mut().enumerate() {
+                *size = largest.max(given.x[k].abs() + given.v[k].abs());
+            }
+        }
+    }
+
+    /// The unknown whose equation misses the largest share of its terms, and that share: a
+    /// coordinate, or a row.
+    pub(crate) fn worst(&self, skip_dof: impl Fn(usize) -> bool, skip_row: impl Fn(usize) -> bool) -> (Place, f64) {
+        let share = |missed: f64, size: f64| match missed.abs() / size.max(f64::MIN_POSITIVE) {
+            _ if missed == 0.0 => 0.0,
+            share if share.is_nan() => f64::INFINITY,
+            share => share,
+        };
+        let mut worst = (Place::Dof(0), 0.0);
+        let largest = self.primal_size.iter().fold(0.0f64, |l, s| l.max(*s));
+        for (k, (r, size)) in self.primal.iter().zip(&self.primal_size).enumerate() {
+            // Terms that are rounding of the others are as good as these.
+            let share = share(*r, size.max(f64::EPSILON * largest));
+            if share > worst.1 && !skip_dof(k) {
+                worst = (Place::Dof(k), share);
+            }
+        }
+        for (k, (r, size)) in self.rows.iter().zip(&self.row_size).enumerate() {
+            let share = share(*r, *size);
+            if share > worst.1 && !skip_row(k) {
+                worst = (Place::Row(k), share);
+            }
+        }
+        worst
+    }
+}
+
+/// An unknown of the equations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// An independent coordinate.
+    Dof(usize),
+    /// A row.
+    Row(usize),
+}
+
+impl Place {
+    /// Its name in the user's words.
+    pub(crate) fn describe(self, problem: &Problem) -> String {
+        match self {
+            Self::Dof(k) => problem.describe_dof(k),
+            Self::Row(k) => problem.describe_row(k),
+        }
+    }
+}
+
+/// The arguments of the laws of the rows of one group.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RowArguments<'a> {
+    /// Time (s), for rows that are driven.
+    pub(crate) time: f64,
+    /// Positions and velocities of their node.
+    pub(crate) x: &'a [f64],
+    pub(crate) v: &'a [f64],
+    /// Their multipliers (N, N m).
+    pub(crate) multipliers: &'a [f64],
+}
+
+impl LawRoom {
+    /// Writes the residuals of the rows of one group.
+    pub(crate) fn evaluate(
+        &mut self,
+        problem: &Problem,
+        group: &RowGroup,
+        at: RowArguments<'_>,
+        out: &mut [f64],
+    ) {
+        let motion = problem.motion(group);
+        let target = |k: usize| motion.map_or((0.0, 0.0), |m| m.at(k, at.time));
+        let count = group.size * group.count;
+        match group.component {
+            ComponentId::Mass(_) => out.fill(0.0),
+            ComponentId::Constraint(i) => {
+                for k in 0..count {
+                    let (value, rate) = target(k);
+                    let (gap, u) = (at.x[k] - value, at.v[k] - rate);
+                    out[k] = match problem.constraints()[i].component.level {
+                        Level::Position | Level::CurvedPosition => gap,
+                        Level::Velocity { .. } | Level::Restitution { .. } => u,
+                        Level::Baumgarte { rate } => u + rate * gap,
+                    };
+                }
+            }
+            ComponentId::ForceField(i) => {
+                let law = &problem.force_fields()[i].component.law;
+                let here = At {
+                    space: problem.node(group.node).space,
+                    x: at.x,
+                    v: at.v,
+                    inputs: problem.inputs(i),
+                };
+                self.blocks.resize_with(problem.force_fields().len(), || None);
+                let [compliance, damping] = self.blocks[i].get_or_insert_with(|| {
+                    let lists = law.groups().lists(group.count);
+                    let widths = lists.iter().map(|l| l.len() * group.size);
+                    [0, 1].map(|_| Blocks::new(widths.clone().map(|w| (w, w))))
+                });
+                compliance.clear();
+                law.compliance(here, compliance);
+                damping.clear();
+                let damped = law.row_damping(here, damping);
+                self.deformation.clear();
+                self.deformation.resize(count, 0.0);
+                law.deformation(here, &mut self.deformation);
+                let viscous = problem.row_law(group) == RowLaw::Viscous;
+                // `C` times this is the strain.
+                self.out.clear();
+                self.out.extend_from_slice(at.multipliers);
+                let mut first = 0;
+                for g in 0..compliance.len() {
+                    let width = compliance.width(g);
+                    if damped && !viscous {
+                        for (l, row) in damping.block(g).chunks_exact(width.max(1)).enumerate() {
+                            let u = (0..width).map(|p| at.v[first + p] - target(first + p).1);
+                            self.out[first + l] += row.iter().zip(u).map(|(d, u)| d * u).sum::<f64>();
+                        }
+                    }
+                    first += width;
+                }
+                let mut first = 0;
+                for g in 0..compliance.len() {
+                    let width = compliance.width(g);
+                    for (l, row) in compliance.block(g).chunks_exact(width.max(1)).enumerate() {
+                        let k = first + l;
+                        let (value, rate) = target(k);
+                        let terms = row.iter().zip(&self.out[first..]);
+                        let strain: f64 = terms.map(|(c, f)| c * f).sum();
+                        let u = at.v[k] - rate;
+                        out[k] = match viscous {
+                            true => strain + u,
+                            false => {
+                                strain + self.deformation[k] - value + problem.relaxation_time(i, k) * u
+                            }
+                        };
+                    }
+                    first += width;
+                }
+            }
+        }
+    }
+
+    /// The compliance of a force field as last evaluated.
+    pub(crate) fn compliance(&self, force_field: usize) -> Option<&Blocks> {
+        self.blocks.get(force_field)?.as_ref().map(|[c, _]| c)
+    }
+}
+
+/// Refuses what has no derivative here.
+fn check(problem: &Problem) -> Result<(), GradientError> {
+    let refuse = |what: String, why| Err(GradientError::NotBuilt { what, why });
+    if let Some(name) = problem.first_memory() {
+        return refuse(
+            format!("`{name}`"),
+            "its force depends on the past, whose derivative is not built",
+        );
+    }
+    let mut linear = vec![true; problem.nodes().len()];
+    for (index, node) in problem.nodes().iter().enumerate() {
+        if let pliant_model::NodeKind::Mapped { mapping, parents, .. } = &node.kind {
+            linear[index] = mapping.is_linear() && parents.iter().all(|p| linear[p.index()]);
+        }
+        if problem.element_share(index).is_some() {
+            return refuse(
+                format!("`{}`", node.name),
+                "its elements are shared out among processes, over which derivatives are not built",
+            );
+        }
+    }
+    for mass in problem.masses() {
+        if !linear[mass.node.index()] {
+            return refuse(
+                format!("the mass `{}`", mass.name),
+                "it is on a node whose mapping is not linear, and the derivative of its inertia is not built",
+            );
+        }
+    }
+    for group in problem.row_groups() {
+        let name = || format!("`{}`", problem.component_name(group.component));
+        match group.component {
+            ComponentId::Constraint(i)
+                if matches!(
+                    problem.constraints()[i].component.level,
+                    Level::Restitution { .. }
+                ) =>
+            {
+                return refuse(name(), "it is an impact, whose derivative is not built");
+            }
+            ComponentId::ForceField(i)
+                if !problem.force_fields()[i].component.law.is_linear() && problem.motion(group).is_some() =>
+            {
+                return refuse(
+                    name(),
+                    "it is a nonlinear law that is driven, whose derivative is not built",
+                );
+            }
+            _ => {}
+        }
+    }
+    let rate = problem.rayleigh().stiffness;
+    if rate > 0.0 {
+        for (i, field) in problem.force_fields().iter().enumerate() {
+            if problem.treatment(i) == Treatment::Compliance && field.component.law.row_law() == RowLaw::Elastic {
+                return refuse(
+                    format!("`{}`", field.name),
+                    "it is a row, and the model damps in proportion to stiffness",
+                );
+            }
+        }
+    }
+    Ok(())
+}

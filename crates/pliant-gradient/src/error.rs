@@ -1,0 +1,73 @@
+//! Why there is no derivative.
+
+use pliant_kkt::KktError;
+use pliant_model::ModelError;
+use pliant_solvers::SolveError;
+
+/// Why a step or a state of rest has no derivative, or none that was found.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum GradientError {
+    /// From the model.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// From the plan of the linear system.
+    #[error(transparent)]
+    Plan(#[from] KktError),
+    /// From a linear solver.
+    #[error(transparent)]
+    Solve(#[from] SolveError),
+    /// A part of the model or of the step has no derivative here.
+    #[error("there is no derivative of {what}: {why}")]
+    NotBuilt {
+        /// The part, in the user's words.
+        what: String,
+        /// Why, or how to do without.
+        why: &'static str,
+    },
+    /// The equations do not hold at what is to be differentiated, so that their solution is not
+    /// what it is.
+    #[error(
+        "the equations miss {share:.1e} of the terms of {place}, more than {limit:.0e}: a derivative would be that of other equations. Something else moved it (a step that was halved, a limit that was met, a correction of positions), or the step did not converge"
+    )]
+    NotSolved {
+        /// The coordinate or row.
+        place: String,
+        /// The share of its terms that is missed.
+        share: f64,
+        /// The largest share that is taken.
+        limit: f64,
+    },
+    /// The linear equations of the derivative were not solved.
+    #[error(
+        "the linear equations of the derivative were solved to {change:.1e} of the answer, not to {limit:.0e}: the matrix is (nearly) singular, as at a limit point, or the step is too long for its curvature"
+    )]
+    NotConverged {
+        /// Last change as a share of the answer.
+        change: f64,
+        /// The largest change that is taken.
+        limit: f64,
+    },
+    /// A model of other parameters has another structure.
+    #[error("the model with {what} has {found} {of}, not {expected}: a derivative needs the same structure")]
+    Structure {
+        /// The parameters.
+        what: String,
+        /// What is counted.
+        of: &'static str,
+        /// Their number in the model itself.
+        expected: usize,
+        /// Their number with the other parameters.
+        found: usize,
+    },
+    /// A vector of the wrong length.
+    #[error("{what}: {expected} numbers are needed, {found} were given")]
+    Length {
+        /// The vector.
+        what: &'static str,
+        /// Its length.
+        expected: usize,
+        /// The given one.
+        found: usize,
+    },
+}

@@ -1,0 +1,217 @@
+//! Models that depend on parameters.
+
+use crate::equations::{Equations, Moment};
+use crate::{GradientError, check_length};
+use pliant_model::{Problem, State, Treatment};
+
+/// Steps of a parameter, in its scale, and their weights in the derivative: central differences of
+/// fourth order.
+const STENCIL: [(f64, f64); 4] = [
+    (-2.0, 1.0 / 12.0),
+    (-1.0, -8.0 / 12.0),
+    (1.0, 8.0 / 12.0),
+    (2.0, -1.0 / 12.0),
+];
+
+/// Share of its scale by which a parameter is moved: the differences of the equations, which are
+/// smooth in it and evaluated without iterations, are then good to about `1e-12`.
+const SHARE: f64 = 1e-3;
+
+/// A function that makes the model of given parameters: masses, stiffnesses, rest lengths, places
+/// of joints, materials, whatever models are made of.
+pub type MakeModel<'a> = dyn Fn(&[f64]) -> Result<Problem, GradientError> + 'a;
+
+/// Models around one point of a space of parameters, of the same structure, whose equations are
+/// compared at the same unknowns.
+///
+/// A derivative by a parameter is that of the *equations* of a step at its converged end, by
+/// central differences of fourth order, never that of iterations; the answer moves by the implicit
+/// function theorem. So everything that a model can be made of can be differentiated, whether or
+/// not its component knows how.
+///
+/// Cost: four models for each parameter, made once, and four evaluations of the equations for each
+/// derivative.
+#[derive(Debug)]
+pub struct Family {
+    scales: Vec<f64>,
+    /// Of each parameter, the models at the points of the stencil.
+    members: Vec<Vec<Equations>>,
+    /// How the initial state moves with each parameter: positions and velocities of the independent
+    /// coordinates.
+    starts: Vec<[Vec<f64>; 2]>,
+}
+
+impl Family {
+    /// Makes the models around the parameters `at`; each is moved by a thousandth of its scale, in
+    /// which the models are smooth.
+    ///
+    /// # Errors
+    /// Those of `make`; [`GradientError::Structure`] if a model has other coordinates or rows than
+    /// the one at `at`; [`GradientError::NotBuilt`] as [`StepDerivative::new`](crate::StepDerivative::new).
+    pub fn new(make: &MakeModel<'_>, at: &[f64], scales: &[f64]) -> Result<Self, GradientError> {
+        check_length("the scales of parameters", at.len(), scales.len())?;
+        let base = make(at)?;
+        let (mut members, mut starts) = (Vec::new(), Vec::new());
+        let mut moved = at.to_vec();
+        for (k, scale) in scales.iter().enumerate() {
+            let mut of_parameter = Vec::new();
+            let mut start = [(); 2].map(|()| vec![0.0; base.dof_count()]);
+            let origin = base.initial_state()?;
+            for (step, weight) in STENCIL {
+                moved[k] = at[k] + step * SHARE * scale;
+                let other = make(&moved)?;
+                check_structure(&base, &other, k, moved[k])?;
+                add_start(&base, [&origin, &other.initial_state()?], weight / (SHARE * scale), &mut start);
+                of_parameter.push(Equations::new(other)?);
+            }
+            moved[k] = at[k];
+            members.push(of_parameter);
+            starts.push(start);
+        }
+        Ok(Self {
+            scales: scales.to_vec(),
+            members,
+            starts,
+        })
+    }
+
+    /// Number of parameters.
+    pub fn len(&self) -> usize {
+        self.scales.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.scales.is_empty()
+    }
+
+    /// How positions and velocities of the independent coordinates at the start move with a
+    /// parameter.
+    ///
+    /// # Panics
+    /// If there is no such parameter.
+    pub fn start(&self, parameter: usize) -> [&[f64]; 2] {
+        let [x, v] = &self.starts[parameter];
+        [x, v]
+    }
+
+    /// The derivative by a parameter of a function of one state, where independent coordinates stay
+    /// and mapped nodes move with the parameter: its gradient by displacements and velocities of all
+    /// nodes times how these move.
+    ///
+    /// # Errors
+    /// [`GradientError::Model`] where another model has no value there; [`GradientError::Length`].
+    pub fn at_state(
+        &mut self,
+        base: &Problem,
+        parameter: usize,
+        state: &State,
+        [by_x, by_v]: [&[f64]; 2],
+    ) -> Result<f64, GradientError> {
+        check_length("the parameters", self.len(), self.len().max(parameter + 1))?;
+        let mapped = |node: &&pliant_model::Node| node.first_dof().is_none();
+        let acts = |node: &&pliant_model::Node| {
+            let range = node.velocity_range();
+            let by = by_x[range.clone()].iter().chain(&by_v[range]);
+            by.into_iter().any(|b| *b != 0.0)
+        };
+        if !base.nodes().iter().filter(mapped).any(|node| acts(&node)) {
+            return Ok(0.0);
+        }
+        let (mut out, mut moved) = (0.0, Vec::new());
+        let scale = SHARE * self.scales[parameter];
+        for (member, (_, weight)) in self.members[parameter].iter_mut().zip(STENCIL) {
+            member.state.clone_from(state);
+            member.evaluation.propagate(&member.problem, &mut member.state)?;
+            for node in base.nodes().iter().filter(mapped).filter(acts) {
+                let (p, v) = (node.position_range(), node.velocity_range());
+                moved.clear();
+                moved.resize(v.len(), 0.0);
+                node.space
+                    .local(&state.positions[p.clone()], &member.state.positions[p], &mut moved);
+                let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+                let velocities = &member.state.velocities[v.clone()];
+                out += weight / scale * (dot(&by_x[v.clone()], &moved) + dot(&by_v[v], velocities));
+            }
+        }
+        Ok(out)
+    }
+
+    /// Writes the derivative of the residuals (n, m) by a parameter at a moment.
+    pub(crate) fn derivative(
+        &mut self,
+        base: &Problem,
+        parameter: usize,
+        at: &Moment<'_>,
+        [dr, ds]: [&mut Vec<f64>; 2],
+    ) -> Result<(), GradientError> {
+        check_length("the parameters", self.len(), self.len().max(parameter + 1))?;
+        dr.clear();
+        dr.resize(base.dof_count(), 0.0);
+        ds.clear();
+        ds.resize(base.row_count(), 0.0);
+        let scale = SHARE * self.scales[parameter];
+        for (member, (_, weight)) in self.members[parameter].iter_mut().zip(STENCIL) {
+            follow(base, &mut member.problem);
+            if member.rows.len() != base.row_count() {
+                *member = Equations::new(member.problem.clone())?;
+            }
+            member.evaluate(at)?;
+            let weight = weight / scale;
+            dr.iter_mut().zip(&member.primal).for_each(|(d, r)| *d += weight * r);
+            ds.iter_mut().zip(&member.rows).for_each(|(d, r)| *d += weight * r);
+        }
+        Ok(())
+    }
+}
+
+/// Gives a member the treatments and the released components of the model itself.
+fn follow(base: &Problem, member: &mut Problem) {
+    for i in 0..base.force_fields().len() {
+        if !matches!(base.treatment(i), Treatment::Auto) {
+            member.choose_treatment(i, base.treatment(i));
+        }
+    }
+}
+
+/// Adds `weight` times the displacement and the difference of velocity from one initial state to
+/// another.
+fn add_start(base: &Problem, [from, to]: [&State; 2], weight: f64, out: &mut [Vec<f64>; 2]) {
+    for node in base.nodes() {
+        let Some(first) = node.first_dof() else { continue };
+        let (p, v) = (node.position_range(), node.velocity_range());
+        let mut moved = vec![0.0; v.len()];
+        node.space
+            .local(&from.positions[p.clone()], &to.positions[p], &mut moved);
+        for (k, d) in moved.iter().enumerate() {
+            out[0][first + k] += weight * d;
+            let change = to.velocities[v.start + k] - from.velocities[v.start + k];
+            out[1][first + k] += weight * change;
+        }
+    }
+}
+
+/// An error unless two models have the same structure.
+fn check_structure(base: &Problem, other: &Problem, parameter: usize, value: f64) -> Result<(), GradientError> {
+    let counts = |p: &Problem| {
+        [
+            (p.nodes().len(), "nodes"),
+            (p.dof_count(), "independent coordinates"),
+            (p.velocity_count(), "coordinates"),
+            (p.force_fields().len(), "force fields"),
+            (p.row_count(), "rows"),
+            (p.masses().len(), "masses"),
+        ]
+    };
+    for ((expected, of), (found, _)) in counts(base).into_iter().zip(counts(other)) {
+        if expected != found {
+            return Err(GradientError::Structure {
+                what: format!("parameter {parameter} at {value}"),
+                of,
+                expected,
+                found,
+            });
+        }
+    }
+    Ok(())
+}

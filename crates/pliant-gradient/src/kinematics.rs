@@ -1,0 +1,290 @@
+//! Displacements and velocities of all nodes, and their derivatives, in the tangent spaces of the
+//! independent coordinates.
+
+use pliant_dense::rotation;
+use pliant_dense::{Mat3, Vec3, skew, vec3};
+use pliant_model::{Blocks, Evaluation, Model, NodeKind, Space, State};
+
+/// Copies independent coordinates (n) into the velocity coordinates of all nodes; mapped ones are
+/// zero.
+pub(crate) fn scatter(model: &Model, dofs: &[f64], nodes: &mut [f64]) {
+    nodes.fill(0.0);
+    for node in model.nodes() {
+        if let Some(first) = node.first_dof() {
+            let range = node.velocity_range();
+            nodes[range.clone()].copy_from_slice(&dofs[first..first + range.len()]);
+        }
+    }
+}
+
+/// Copies the independent coordinates (n) out of the velocity coordinates of all nodes.
+pub(crate) fn gather(model: &Model, nodes: &[f64], dofs: &mut [f64]) {
+    for node in model.nodes() {
+        if let Some(first) = node.first_dof() {
+            let range = node.velocity_range();
+            dofs[first..first + range.len()].copy_from_slice(&nodes[range]);
+        }
+    }
+}
+
+/// The derivative of the end of a displacement `x+ = x (+) d` by `d` and by `x`, for the bodies
+/// among the independent coordinates; for all others both are the identity.
+///
+/// **Equation.** With `R+ = R exp(r)`, in body axes at either end: `dtheta+ = exp(-r) dtheta +
+/// J_r(r) dr`.
+#[derive(Debug, Default)]
+pub(crate) struct Retraction {
+    /// First rotation coordinate of each body among the independent coordinates, with both
+    /// matrices.
+    bodies: Vec<(usize, Mat3, Mat3)>,
+}
+
+impl Retraction {
+    /// That of the displacement `d` (n).
+    pub(crate) fn place(&mut self, model: &Model, d: &[f64]) {
+        self.bodies.clear();
+        for node in model.nodes() {
+            let (Some(first), Space::Rigid3) = (node.first_dof(), node.space) else {
+                continue;
+            };
+            for e in 0..node.count {
+                let at = first + 6 * e + 3;
+                let r = vec3(d, at);
+                self.bodies
+                    .push((at, right_jacobian(r), rotation::matrix(rotation::exp(-r))));
+            }
+        }
+    }
+
+    /// `x <- D x`, how the end moves with the displacement.
+    pub(crate) fn of_displacement(&self, x: &mut [f64]) {
+        self.each(x, |by, _| *by);
+    }
+
+    /// `x <- D^T x`.
+    pub(crate) fn of_displacement_transposed(&self, x: &mut [f64]) {
+        self.each(x, |by, _| by.transpose());
+    }
+
+    /// `x <- E x`, how the end moves with the start.
+    pub(crate) fn of_start(&self, x: &mut [f64]) {
+        self.each(x, |_, from| *from);
+    }
+
+    /// `x <- E^T x`.
+    pub(crate) fn of_start_transposed(&self, x: &mut [f64]) {
+        self.each(x, |_, from| from.transpose());
+    }
+
+    fn each(&self, x: &mut [f64], of: impl Fn(&Mat3, &Mat3) -> Mat3) {
+        for (at, by, from) in &self.bodies {
+            let turned = of(by, from) * vec3(x, *at);
+            x[*at..*at + 3].copy_from_slice(turned.as_slice());
+        }
+    }
+}
+
+/// `J_r(r)` with `exp(r + dr) = exp(r) exp(J_r dr)`.
+fn right_jacobian(r: Vec3) -> Mat3 {
+    let angle = r.norm();
+    let k = skew(r);
+    // (1 - cos a)/a^2 and (a - sin a)/a^3; below a tenth by their series, whose next terms are
+    // rounding.
+    let (first, second) = if angle < 0.1 {
+        let s = angle * angle;
+        let first = 0.5 - s * (1.0 / 24.0 - s * (1.0 / 720.0 - s * (1.0 / 40_320.0 - s / 3_628_800.0)));
+        let second = 1.0 / 6.0 - s * (1.0 / 120.0 - s * (1.0 / 5040.0 - s * (1.0 / 362_880.0 - s / 39_916_800.0)));
+        (first, second)
+    } else {
+        let half = (0.5 * angle).sin();
+        (
+            2.0 * half * half / (angle * angle),
+            (angle - angle.sin()) / (angle * angle * angle),
+        )
+    };
+    Mat3::identity() - first * k + second * (k * k)
+}
+
+/// How velocities of mapped nodes change with the positions, at constant velocities of the
+/// independent ones: `d(J v)/dx`, from the whole geometric stiffness of unit forces.
+#[derive(Debug, Default)]
+pub(crate) struct VelocityVariation {
+    /// Of each node whose velocities count, for each coordinate of its elements, the blocks of the
+    /// unit force along it; none for linear mappings.
+    curvature: Vec<Vec<Blocks>>,
+    /// The nodes whose velocities count, with all that they hang on, in order; without independent
+    /// ones.
+    nodes: Vec<usize>,
+    unit: Vec<f64>,
+    jacobian: Vec<f64>,
+}
+
+impl VelocityVariation {
+    /// For the velocities of the nodes that `counts` names.
+    pub(crate) fn plan(model: &Model, evaluation: &Evaluation, counts: &[bool]) -> Self {
+        let mut needed = counts.to_vec();
+        for (index, node) in model.nodes().iter().enumerate().rev() {
+            if let (NodeKind::Mapped { parents, .. }, true) = (&node.kind, needed[index]) {
+                parents.iter().for_each(|p| needed[p.index()] = true);
+            }
+        }
+        let mapped = |index: &usize| needed[*index] && model.nodes()[*index].first_dof().is_none();
+        let nodes: Vec<usize> = (0..model.nodes().len()).filter(mapped).collect();
+        // Velocities of linear mappings of linear mappings change with no position.
+        let bends = nodes.iter().any(|index| !is_linear(model, *index));
+        let nodes = if bends { nodes } else { Vec::new() };
+        let mut curvature = vec![Vec::new(); model.nodes().len()];
+        for index in nodes.iter().filter(|index| !is_linear(model, **index)) {
+            let shapes = evaluation.geometric_shapes(model, *index);
+            curvature[*index] = vec![shapes; model.nodes()[*index].space.velocity_size()];
+        }
+        Self {
+            curvature,
+            nodes,
+            unit: vec![0.0; if bends { model.velocity_count() } else { 0 }],
+            jacobian: Vec::new(),
+        }
+    }
+
+    /// Whether velocities change with positions at all.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    /// Evaluates it at a state, which was evaluated.
+    pub(crate) fn evaluate(&mut self, model: &Model, evaluation: &mut Evaluation, state: &State) {
+        for index in &self.nodes {
+            let node = &model.nodes()[*index];
+            let size = node.space.velocity_size();
+            for (i, blocks) in self.curvature[*index].iter_mut().enumerate() {
+                let unit = &mut self.unit[node.velocity_range()];
+                unit.fill(0.0);
+                unit.iter_mut().skip(i).step_by(size).for_each(|f| *f = 1.0);
+                evaluation.write_force_derivative(model, state, *index, &self.unit, blocks);
+                self.unit[node.velocity_range()].fill(0.0);
+            }
+        }
+    }
+
+    /// Writes the change of the velocities of all nodes under the displacements `y` of all nodes,
+    /// at velocities `v` of all nodes.
+    pub(crate) fn apply(&mut self, model: &Model, evaluation: &Evaluation, v: &[f64], y: &[f64], du: &mut [f64]) {
+        du.fill(0.0);
+        for index in &self.nodes {
+            let node = &model.nodes()[*index];
+            let size = node.space.velocity_size();
+            for e in 0..node.count {
+                let places = places(model, evaluation, *index, e);
+                self.jacobian.clear();
+                let width = places.clone().count();
+                self.jacobian.resize(size * width, 0.0);
+                evaluation.write_whole_jacobian(model, *index, e, &mut self.jacobian);
+                for i in 0..size {
+                    let row = &self.jacobian[i * width..][..width];
+                    let mut sum: f64 = row.iter().zip(places.clone()).map(|(j, k)| j * du[k]).sum();
+                    if let Some(blocks) = self.curvature[*index].get(i) {
+                        let rows = blocks.block(e).chunks_exact(width.max(1));
+                        for (row, a) in rows.zip(places.clone()) {
+                            let turned: f64 = row.iter().zip(places.clone()).map(|(g, b)| g * y[b]).sum();
+                            sum += v[a] * turned;
+                        }
+                    }
+                    du[node.first_velocity + e * size + i] = sum;
+                }
+            }
+        }
+    }
+
+    /// Adds the transpose: forces `f` against the velocities of all nodes, which are carried up to
+    /// the independent ones in place, become forces `out` against the displacements of the nodes,
+    /// each where it acts.
+    pub(crate) fn apply_transposed(
+        &mut self,
+        model: &Model,
+        evaluation: &Evaluation,
+        v: &[f64],
+        f: &mut [f64],
+        out: &mut [f64],
+    ) {
+        for index in self.nodes.iter().rev() {
+            let node = &model.nodes()[*index];
+            let size = node.space.velocity_size();
+            for e in 0..node.count {
+                let first = node.first_velocity + e * size;
+                let places = places(model, evaluation, *index, e);
+                self.jacobian.clear();
+                let width = places.clone().count();
+                self.jacobian.resize(size * width, 0.0);
+                evaluation.write_whole_jacobian(model, *index, e, &mut self.jacobian);
+                for i in 0..size {
+                    let force = f[first + i];
+                    if force == 0.0 {
+                        continue;
+                    }
+                    let row = &self.jacobian[i * width..][..width];
+                    for (j, k) in row.iter().zip(places.clone()) {
+                        f[k] += j * force;
+                    }
+                    if let Some(blocks) = self.curvature[*index].get(i) {
+                        let rows = blocks.block(e).chunks_exact(width.max(1));
+                        for (row, a) in rows.zip(places.clone()) {
+                            for (g, b) in row.iter().zip(places.clone()) {
+                                out[b] += force * v[a] * g;
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Whether the mapping of a node is linear; true of independent nodes.
+pub(crate) fn is_linear(model: &Model, node: usize) -> bool {
+    match &model.nodes()[node].kind {
+        NodeKind::Independent { .. } => true,
+        NodeKind::Mapped { mapping, .. } => mapping.is_linear(),
+    }
+}
+
+/// The velocity coordinates of all dependencies of an element, among those of all nodes.
+pub(crate) fn places<'a>(
+    model: &'a Model,
+    evaluation: &'a Evaluation,
+    node: usize,
+    element: usize,
+) -> impl Iterator<Item = usize> + Clone + 'a {
+    let ranges = match &model.nodes()[node].kind {
+        NodeKind::Mapped { ranges, .. } => &ranges[..],
+        NodeKind::Independent { .. } => &[],
+    };
+    let list = evaluation.dependencies(node, element).iter();
+    list.flat_map(move |d| {
+        let (_, first, space) = ranges[d.parent];
+        let size = space.velocity_size();
+        first + d.element * size..first + (d.element + 1) * size
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Against differences of the exponential, on both sides of the change of formula.
+    #[test]
+    fn the_right_jacobian_is_the_derivative_of_the_exponential() {
+        for scale in [1e-3, 0.05, 0.3, 2.0] {
+            let r = Vec3::new(0.6, -0.64, 0.48) * scale;
+            let found = right_jacobian(r);
+            for k in 0..3 {
+                let step = Vec3::from_fn(|i, _| if i == k { 1e-5 } else { 0.0 });
+                let turn = |sign: f64| {
+                    let ends = [rotation::conjugate(rotation::exp(r)), rotation::exp(r + sign * step)];
+                    rotation::log(rotation::multiply(ends[0], ends[1]))
+                };
+                let expected = (turn(1.0) - turn(-1.0)) / 2e-5;
+                assert!((found.column(k) - expected).norm() < 1e-9, "{scale} {k}");
+            }
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! Derivatives of steps and of rest, by the implicit function theorem.
+//!
+//! A step solves `R(z; x, v, p) = 0` for its end. Its derivative does not differentiate the
+//! iterations that led there: it solves `R_z dz = -R_x dx - R_v dv - R_p dp` with the exact matrix
+//! at the converged end, and the adjoint the transposed system, once for any number of inputs.
+//!
+//! [`StepDerivative`] has tangent and adjoint of one step, [`Family`] the dependence of a model on
+//! parameters. Trajectories are in the facade `pliant`, which takes the steps. The crate takes no
+//! step and finds no equilibrium.
+
+mod differences;
+mod equations;
+mod error;
+mod family;
+mod kinematics;
+mod laws;
+mod linearised;
+mod solve;
+mod step;
+
+pub use error::GradientError;
+pub use family::{Family, MakeModel};
+pub use solve::SolveReport;
+pub use step::{StepDerivative, TakenStep};
+pub(crate) use step::check_length;
+
+/// A direction in the space of states, or a gradient over it: one number for each independent
+/// coordinate, of displacements (of bodies: translation in world axes, rotation in body axes) and
+/// of velocities.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct StateVector {
+    /// Of displacements, n.
+    pub x: Vec<f64>,
+    /// Of velocities, n.
+    pub v: Vec<f64>,
+}
+
+impl StateVector {
+    /// The zero vector of `n` independent coordinates.
+    pub fn zeros(n: usize) -> Self {
+        Self {
+            x: vec![0.0; n],
+            v: vec![0.0; n],
+        }
+    }
+
+    /// `self . other`.
+    pub fn dot(&self, other: &Self) -> f64 {
+        let of = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+        of(&self.x, &other.x) + of(&self.v, &other.v)
+    }
+
+    fn check(&self, n: usize) -> Result<(), GradientError> {
+        check_length("displacements of a state vector", n, self.x.len())?;
+        check_length("velocities of a state vector", n, self.v.len())
+    }
+}

@@ -1,0 +1,251 @@
+//! The equations, linearised at a moment: products with their derivative and its transpose, without
+//! a matrix.
+
+use crate::GradientError;
+use crate::equations::{Equations, Moment};
+use crate::kinematics::{VelocityVariation, gather, is_linear, places, scatter};
+use crate::laws::Laws;
+use pliant_dense::{Mat3, skew, vec3};
+use pliant_model::{Blocks, Problem, Space};
+
+/// The derivative of the residuals `r` and `s` ([`Equations`]) at a moment, by the displacements
+/// `y` and the velocities `u` of the independent coordinates at the end, and the multipliers.
+///
+/// **Equation.**
+///
+/// ```math
+/// dr = M du/h + d(w x I w) - (K_x y + K_v u_nodes) - J^T dlambda - G y
+/// ds = s_x J y + s_v (J u + d(J v)/dx y) + C dlambda
+/// ```
+///
+/// with the blocks `K_x`, `K_v`, `s_x`, `s_v` of the laws on their nodes, and `G` of all mappings
+/// under the total forces, whole. A product costs about two passes over all mappings.
+#[derive(Debug)]
+pub(crate) struct Linearised {
+    pub(crate) laws: Laws,
+    /// `G` of each mapped node under the forces that act through it; none of linear mappings.
+    geometry: Vec<Option<Blocks>>,
+    variation: VelocityVariation,
+    /// The nodes whose velocities count, as the variation was planned for, and at present.
+    counted: [Vec<bool>; 2],
+    /// Inverse length of the step and rate of damping in proportion to mass (1/s); none at rest.
+    gains: Option<[f64; 2]>,
+    /// On all nodes: displacements, velocities, forces, changes of velocity, and room.
+    nodes: [Vec<f64>; 5],
+}
+
+impl Linearised {
+    /// Plans the derivative of equations.
+    pub(crate) fn new(equations: &Equations) -> Self {
+        let (problem, evaluation) = (&equations.problem, &equations.evaluation);
+        let nodes = problem.nodes().len();
+        let shapes = |index: usize| {
+            let bends = !is_linear(problem, index);
+            bends.then(|| evaluation.geometric_shapes(problem, index))
+        };
+        Self {
+            laws: Laws::new(problem, evaluation),
+            geometry: (0..nodes).map(shapes).collect(),
+            variation: VelocityVariation::default(),
+            counted: Default::default(),
+            gains: None,
+            nodes: std::array::from_fn(|_| vec![0.0; problem.velocity_count()]),
+        }
+    }
+
+    /// Linearises at the moment that the equations were evaluated at.
+    ///
+    /// # Errors
+    /// [`GradientError::NotBuilt`] where a law has no finite derivative.
+    pub(crate) fn place(&mut self, equations: &mut Equations, at: &Moment<'_>) -> Result<(), GradientError> {
+        self.gains = at.h.map(|h| [1.0 / h, equations.problem.rayleigh().mass]);
+        let Equations {
+            problem,
+            evaluation,
+            state,
+            total,
+            law,
+            ..
+        } = equations;
+        let of = (&*state, at.multipliers, at.time, at.h.is_some());
+        self.laws.evaluate(problem, evaluation, law, of);
+        if let Some(name) = self.laws.not_finite(problem) {
+            return Err(GradientError::NotBuilt {
+                what: format!("the force of `{name}`"),
+                why: "it is not finite near its present coordinates",
+            });
+        }
+        for (index, blocks) in self.geometry.iter_mut().enumerate() {
+            if let Some(blocks) = blocks {
+                evaluation.write_force_derivative(problem, state, index, total, blocks);
+            }
+        }
+        let [planned, counted] = &mut self.counted;
+        self.laws.on_velocities(problem, counted);
+        if planned != counted {
+            self.variation = VelocityVariation::plan(problem, evaluation, counted);
+            planned.clone_from(counted);
+        }
+        self.variation.evaluate(problem, evaluation, state);
+        Ok(())
+    }
+
+    /// Writes `dr` (n) and `ds` (m) for displacements and velocities of the independent coordinates
+    /// (n) and changes of the multipliers (m).
+    pub(crate) fn apply(
+        &mut self,
+        equations: &mut Equations,
+        [y, u]: [&[f64]; 2],
+        multipliers: &[f64],
+        [dr, ds]: [&mut [f64]; 2],
+    ) {
+        let Equations {
+            problem,
+            evaluation,
+            state,
+            law,
+            ..
+        } = equations;
+        let [ys, us, forces, bent, room] = &mut self.nodes;
+        scatter(problem, y, ys);
+        evaluation.push_forward(problem, ys);
+        scatter(problem, u, us);
+        evaluation.push_forward(problem, us);
+        if !self.variation.is_empty() {
+            self.variation
+                .apply(problem, evaluation, &state.velocities, ys, bent);
+            us.iter_mut().zip(&*bent).for_each(|(u, b)| *u += b);
+        }
+        forces.fill(0.0);
+        self.laws.add_forces(ys, us, forces);
+        if let Some([gain, rate]) = self.gains {
+            for mass in problem.masses() {
+                let node = problem.node(mass.node);
+                let range = node.velocity_range();
+                mass.component
+                    .add_product(node.space, -gain - rate, &us[range.clone()], &mut forces[range]);
+            }
+            each_spin(problem, &state.velocities, |at, gyroscopic| {
+                let torque = gyroscopic * vec3(us, at);
+                (0..3).for_each(|k| forces[at + k] -= torque[k]);
+            });
+        }
+        for group in problem.row_groups() {
+            let first = problem.node(group.node).first_velocity;
+            for k in 0..group.size * group.count {
+                forces[first + k] += multipliers[group.first_row + k];
+            }
+        }
+        for (index, blocks) in self.geometry.iter().enumerate() {
+            let Some(blocks) = blocks else { continue };
+            for e in 0..blocks.len() {
+                let rows = blocks.block(e).chunks_exact(blocks.width(e).max(1));
+                let places = || places(problem, evaluation, index, e);
+                for (row, a) in rows.zip(places()) {
+                    forces[a] += row.iter().zip(places()).map(|(g, b)| g * ys[b]).sum::<f64>();
+                }
+            }
+        }
+        evaluation.pull_back(problem, forces);
+        gather(problem, forces, dr);
+        dr.iter_mut().for_each(|r| *r = -*r);
+        self.laws.rows(problem, law, [ys, us], multipliers, (room, ds));
+    }
+
+    /// Writes `M v` of the independent coordinates (n).
+    pub(crate) fn inertia(&mut self, equations: &Equations, v: &[f64], out: &mut [f64]) {
+        let (problem, [us, _, forces, ..]) = (&equations.problem, &mut self.nodes);
+        scatter(problem, v, us);
+        equations.evaluation.push_forward_to_masses(problem, us);
+        forces.fill(0.0);
+        for mass in problem.masses() {
+            let node = problem.node(mass.node);
+            let range = node.velocity_range();
+            mass.component
+                .add_product(node.space, 1.0, &us[range.clone()], &mut forces[range]);
+        }
+        equations.evaluation.pull_back(problem, forces);
+        gather(problem, forces, out);
+    }
+
+    /// Writes the transpose: what `p` (n) on `dr` and `q` (m) on `ds` are against displacements and
+    /// velocities of the independent coordinates (n) and multipliers (m).
+    pub(crate) fn apply_transposed(
+        &mut self,
+        equations: &mut Equations,
+        [p, q]: [&[f64]; 2],
+        [y, u, multipliers]: [&mut [f64]; 3],
+    ) {
+        let Equations {
+            problem,
+            evaluation,
+            state,
+            law,
+            ..
+        } = equations;
+        let [ys, us, forces, bent, room] = &mut self.nodes;
+        scatter(problem, p, forces);
+        evaluation.push_forward(problem, forces);
+        forces.iter_mut().for_each(|f| *f = -*f);
+        ys.fill(0.0);
+        us.fill(0.0);
+        self.laws.rows_transposed(problem, law, q, [ys, us], (room, multipliers));
+        for group in problem.row_groups() {
+            let first = problem.node(group.node).first_velocity;
+            for k in 0..group.size * group.count {
+                multipliers[group.first_row + k] += forces[first + k];
+            }
+        }
+        self.laws.add_forces_transposed(forces, ys, us);
+        if let Some([gain, rate]) = self.gains {
+            for mass in problem.masses() {
+                let node = problem.node(mass.node);
+                let range = node.velocity_range();
+                mass.component
+                    .add_product(node.space, -gain - rate, &forces[range.clone()], &mut us[range]);
+            }
+            each_spin(problem, &state.velocities, |at, gyroscopic| {
+                let torque = gyroscopic.transpose() * vec3(forces, at);
+                (0..3).for_each(|k| us[at + k] -= torque[k]);
+            });
+        }
+        for (index, blocks) in self.geometry.iter().enumerate() {
+            let Some(blocks) = blocks else { continue };
+            for e in 0..blocks.len() {
+                let rows = blocks.block(e).chunks_exact(blocks.width(e).max(1));
+                let places = || places(problem, evaluation, index, e);
+                for (row, a) in rows.zip(places()) {
+                    for (g, b) in row.iter().zip(places()) {
+                        ys[b] += g * forces[a];
+                    }
+                }
+            }
+        }
+        if !self.variation.is_empty() {
+            bent.copy_from_slice(us);
+            self.variation
+                .apply_transposed(problem, evaluation, &state.velocities, bent, ys);
+        }
+        evaluation.pull_back(problem, ys);
+        gather(problem, ys, y);
+        evaluation.pull_back(problem, us);
+        gather(problem, us, u);
+    }
+}
+
+/// Visits the rotations of all bodies with a mass of their own: their place among the velocities of
+/// all nodes, and the derivative of `w x I w` by `w`.
+fn each_spin(problem: &Problem, velocities: &[f64], mut f: impl FnMut(usize, Mat3)) {
+    for mass in problem.masses() {
+        let node = problem.node(mass.node);
+        if node.first_dof().is_none() || node.space != Space::Rigid3 {
+            continue;
+        }
+        for e in 0..node.count {
+            let Some(rigid) = mass.component.rigid(e) else { continue };
+            let at = node.first_velocity + 6 * e + 3;
+            let (w, inertia) = (vec3(velocities, at), rigid.inertia_matrix());
+            f(at, skew(w) * inertia - skew(inertia * w));
+        }
+    }
+}

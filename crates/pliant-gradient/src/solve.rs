@@ -1,0 +1,354 @@
+//! The linear equations of a derivative: products with the exact matrix, preconditioned by the
+//! factor of the symmetric KKT matrix.
+
+use crate::GradientError;
+use crate::equations::Equations;
+use crate::laws::Laws;
+use pliant_kkt::{Assembler, GeometricStiffness, GeometricTerms, Scheme, StepInput};
+use pliant_krylov::{FnOperator, GeneralMinimalResidual, KrylovSolver};
+use pliant_solvers::{DirectSolver, KktSystem, Solution};
+use std::cell::RefCell;
+
+/// Largest last change of the answer, as a share of it, by its kinds.
+const CONVERGED: f64 = 1e-11;
+/// Last change below which nothing is gained any more.
+const ROUNDING: f64 = 1e-15;
+/// Corrections at most.
+const ROUNDS: usize = 6;
+/// Share to which one round of iterations solves for a correction.
+const ROUND: f64 = 1e-10;
+
+/// How the linear equations of a derivative were solved.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SolveReport {
+    /// Products with the exact matrix.
+    pub products: usize,
+    /// The last change of the answer, as a share of it: the larger one of velocities (or
+    /// displacements) and of multipliers.
+    pub change: f64,
+}
+
+/// The saddle-point system of a derivative and its factor.
+#[derive(Debug)]
+pub(crate) struct Saddle {
+    assembler: Assembler,
+    solver: DirectSolver,
+    krylov: GeneralMinimalResidual,
+    /// Right-hand sides: of the equations of the independent coordinates and of the rows; of the
+    /// transposed equations, of velocities and multipliers.
+    pub(crate) rhs: [Vec<f64>; 2],
+    /// The last answer: velocities and multipliers; of the transposed equations, what multiplies
+    /// those of the coordinates and of the rows.
+    pub(crate) answer: [Vec<f64>; 2],
+    /// Factor of the equations of the coordinates in units of the system, and of each row.
+    unit: f64,
+    row_units: Vec<f64>,
+    /// Square roots of the diagonals of `W` and of `J D_W^-1 J^T + R`: in their units answers are
+    /// square roots of energies.
+    scales: [Vec<f64>; 2],
+    own: Vec<[f64; 2]>,
+    solution: Solution,
+    zero: Vec<f64>,
+    room: [Vec<f64>; 2],
+    work: [Vec<f64>; 2],
+    flat: [Vec<f64>; 2],
+}
+
+impl Saddle {
+    /// Plans the system of equations.
+    ///
+    /// # Errors
+    /// [`GradientError::Plan`] if it is too large.
+    pub(crate) fn new(equations: &Equations) -> Result<Self, GradientError> {
+        let (n, m) = (equations.problem.dof_count(), equations.problem.row_count());
+        let pair = || [vec![0.0; n], vec![0.0; m]];
+        Ok(Self {
+            assembler: Assembler::new(&equations.problem, &equations.evaluation)?,
+            solver: DirectSolver::default(),
+            krylov: GeneralMinimalResidual::default(),
+            rhs: pair(),
+            answer: pair(),
+            unit: 1.0,
+            row_units: vec![1.0; m],
+            scales: pair(),
+            own: Vec::new(),
+            solution: Solution::default(),
+            zero: vec![0.0; n],
+            room: pair(),
+            work: pair(),
+            flat: [vec![0.0; n + m], vec![0.0; n + m]],
+        })
+    }
+
+    /// Fills and factors the symmetric matrix at a moment that the equations were evaluated at.
+    ///
+    /// # Errors
+    /// [`GradientError::Solve`] where there is no factor.
+    pub(crate) fn place(
+        &mut self,
+        equations: &mut Equations,
+        laws: &Laws,
+        scheme: &Scheme,
+        fixed: &[bool],
+        multipliers: &[f64],
+    ) -> Result<(), GradientError> {
+        self.assembler.fixed_mut().copy_from_slice(fixed);
+        let full = GeometricTerms {
+            forces: GeometricStiffness::Full,
+            multipliers: GeometricStiffness::Full,
+        };
+        let mut last = None;
+        // Where the whole matrix has no factor, one without the geometric stiffness that softens
+        // preconditions nearly as well.
+        for terms in [full, GeometricTerms::NONE] {
+            let Equations {
+                problem,
+                evaluation,
+                state,
+                ..
+            } = &mut *equations;
+            self.assembler.fill(
+                problem,
+                evaluation,
+                &scheme.with_geometry(terms),
+                StepInput {
+                    state,
+                    multipliers,
+                    impulse: &self.zero,
+                    fixed_change: &self.zero,
+                    motion: &[],
+                },
+            );
+            for (row, _) in laws.at_bound.iter().enumerate().filter(|(_, b)| **b) {
+                self.assembler.deactivate_row(row);
+            }
+            match self.solver.prepare(self.assembler.system()) {
+                Ok(()) => {
+                    self.find_units(equations, laws, scheme.h);
+                    return Ok(());
+                }
+                Err(e) => last = Some(e),
+            }
+        }
+        last.map_or(Ok(()), |e| Err(e.into()))
+    }
+
+    /// The units of the equations in those of the system, and the scales of the unknowns.
+    fn find_units(&mut self, equations: &Equations, laws: &Laws, h: f64) {
+        self.unit = h;
+        laws.own(&equations.problem, &mut self.own);
+        for (k, unit) in self.row_units.iter_mut().enumerate() {
+            let [by_place, by_rate] = self.own[k];
+            *unit = if laws.at_bound[k] { 1.0 } else { h * by_place + by_rate };
+        }
+        let KktSystem { w, j, r, fixed, .. } = self.assembler.system();
+        let [of_dofs, of_rows] = &mut self.scales;
+        for (i, scale) in of_dofs.iter_mut().enumerate() {
+            *scale = w.get(i, i).abs().sqrt();
+        }
+        for (i, scale) in of_rows.iter_mut().enumerate() {
+            let terms = j.row_entries(i).filter(|(k, _)| !fixed[*k] && of_dofs[*k] > 0.0);
+            let sum: f64 = terms.map(|(k, v)| (v / of_dofs[k]).powi(2)).sum();
+            *scale = (sum + r.get(i, i).abs()).sqrt();
+        }
+        for scale in of_dofs.iter_mut().chain(&mut *of_rows) {
+            if *scale == 0.0 || !scale.is_finite() {
+                *scale = 1.0;
+            }
+        }
+    }
+
+    /// Solves the equations, or the transposed ones, for the right-hand sides that are set, where
+    /// `product` writes the product of the exact matrix, or of its transpose, with an answer. Fixed
+    /// coordinates stay zero.
+    ///
+    /// # Errors
+    /// [`GradientError::NotConverged`], [`GradientError::Solve`].
+    pub(crate) fn solve(
+        &mut self,
+        transposed: bool,
+        product: impl FnMut(&[f64], &[f64], &mut [f64], &mut [f64]),
+    ) -> Result<SolveReport, GradientError> {
+        let Self {
+            assembler,
+            solver,
+            krylov,
+            rhs,
+            answer,
+            unit,
+            row_units,
+            scales,
+            solution,
+            room,
+            work,
+            flat,
+            ..
+        } = self;
+        let n = rhs[0].len();
+        let fixed = assembler.system().fixed.clone();
+        let product = RefCell::new(product);
+        let products = RefCell::new(0usize);
+        let failed = RefCell::new(None);
+        let inverse = RefCell::new(Inverse {
+            assembler,
+            solver,
+            solution,
+            unit: *unit,
+            row_units,
+            transposed,
+        });
+        for list in answer.iter_mut() {
+            list.fill(0.0);
+        }
+        let [residual, correction] = flat;
+        let work = RefCell::new(work);
+        // What multiplies the equations of the coordinates is `h` times what the system gives.
+        let by_unit = if transposed { unit.recip() } else { 1.0 };
+        let scale = |k: usize| match k < n {
+            true => scales[0][k] * by_unit,
+            false => scales[1][k - n],
+        };
+        // The inverse of the symmetric matrix times the exact one, in the units of energy.
+        let operator = FnOperator::new(residual.len(), |x: &[f64], y: &mut [f64]| {
+            let mut work = work.borrow_mut();
+            let [a, b] = &mut **work;
+            let mut out = vec![0.0; x.len()];
+            for (k, (a, x)) in a.iter_mut().zip(x).enumerate() {
+                *a = if fixed[k] { 0.0 } else { x / scale(k) };
+            }
+            // Multipliers of the transposed equations are in the units of rows.
+            for (k, (b, x)) in b.iter_mut().zip(&x[n..]).enumerate() {
+                *b = x / scale(n + k);
+            }
+            let (of_dofs, of_rows) = out.split_at_mut(n);
+            inverse.borrow().from_system(b);
+            (product.borrow_mut())(a, b, of_dofs, of_rows);
+            *products.borrow_mut() += 1;
+            if let Err(e) = inverse.borrow_mut().apply(of_dofs, of_rows) {
+                failed.borrow_mut().get_or_insert(e);
+            }
+            inverse.borrow().to_system(of_rows);
+            for (k, (y, o)) in y.iter_mut().zip(&out).enumerate() {
+                *y = match k < n {
+                    true if fixed[k] => x[k],
+                    _ => o * scale(k),
+                };
+            }
+        });
+        let mut report = SolveReport {
+            products: 0,
+            change: f64::INFINITY,
+        };
+        for round in 0..ROUNDS {
+            let [of_dofs, of_rows] = &mut *room;
+            of_dofs.clone_from(&rhs[0]);
+            of_rows.clone_from(&rhs[1]);
+            if round > 0 {
+                let mut out = vec![0.0; residual.len()];
+                let (a, b) = out.split_at_mut(n);
+                (product.borrow_mut())(&answer[0], &answer[1], a, b);
+                *products.borrow_mut() += 1;
+                for (r, p) in of_dofs.iter_mut().chain(&mut *of_rows).zip(&out) {
+                    *r -= p;
+                }
+            }
+            inverse.borrow_mut().apply(of_dofs, of_rows)?;
+            inverse.borrow().to_system(of_rows);
+            for (k, r) in residual.iter_mut().enumerate() {
+                *r = match k < n {
+                    true if fixed[k] => 0.0,
+                    true => of_dofs[k] * scale(k),
+                    false => of_rows[k - n] * scale(k),
+                };
+            }
+            correction.fill(0.0);
+            if residual.iter().any(|r| *r != 0.0) {
+                krylov.options_mut().tolerance = ROUND;
+                krylov.options_mut().max_iterations = 300;
+                krylov.solve(&operator, residual, correction)?;
+            }
+            if let Some(e) = failed.borrow_mut().take() {
+                return Err(GradientError::Solve(e));
+            }
+            let largest = |list: &mut dyn Iterator<Item = f64>| list.fold(0.0f64, |l, x| l.max(x.abs()));
+            let change = largest(&mut correction.iter().copied());
+            for (k, c) in correction.iter_mut().enumerate() {
+                *c /= scale(k);
+            }
+            let (by_dofs, by_rows) = correction.split_at_mut(n);
+            inverse.borrow().from_system(by_rows);
+            for (list, by) in answer.iter_mut().zip([&*by_dofs, &*by_rows]) {
+                list.iter_mut().zip(by).for_each(|(x, c)| *x += c);
+            }
+            let of_rows = &mut room[1];
+            of_rows.clone_from(&answer[1]);
+            inverse.borrow().to_system(of_rows);
+            let all = answer[0].iter().chain(&*of_rows).enumerate();
+            let size = largest(&mut all.map(|(k, x)| x * scale(k)));
+            report.change = if size == 0.0 { 0.0 } else { change / size };
+            if round > 0 && report.change <= ROUNDING || size == 0.0 {
+                break;
+            }
+        }
+        report.products = *products.borrow();
+        if report.change <= CONVERGED {
+            return Ok(report);
+        }
+        Err(GradientError::NotConverged {
+            change: report.change,
+            limit: CONVERGED,
+        })
+    }
+}
+
+/// The inverse of the symmetric matrix in the units of the equations.
+///
+/// With `K` the symmetric matrix of the system, whose unknowns are velocities and impulses
+/// `h lambda`, the matrix of the equations is nearly `diag(1/h, -u) K diag(1, h)` with the unit `u`
+/// of each row, and the transposed one `diag(1, h) K diag(1/h, -u)`.
+struct Inverse<'a> {
+    assembler: &'a mut Assembler,
+    solver: &'a mut DirectSolver,
+    solution: &'a mut Solution,
+    unit: f64,
+    row_units: &'a [f64],
+    transposed: bool,
+}
+
+impl Inverse<'_> {
+    /// Takes the second part of an answer from the units of the system to its own: multipliers from
+    /// impulses, or what multiplies rows.
+    fn from_system(&self, rows: &mut [f64]) {
+        for (x, unit) in rows.iter_mut().zip(self.row_units) {
+            *x /= if self.transposed { -unit } else { self.unit };
+        }
+    }
+
+    /// The way back.
+    fn to_system(&self, rows: &mut [f64]) {
+        for (x, unit) in rows.iter_mut().zip(self.row_units) {
+            *x *= if self.transposed { -unit } else { self.unit };
+        }
+    }
+
+    /// Replaces right-hand sides by the answer of the symmetric matrix.
+    fn apply(&mut self, of_dofs: &mut [f64], of_rows: &mut [f64]) -> Result<(), pliant_solvers::SolveError> {
+        let c = self.assembler.right_hand_side_mut();
+        let scale = if self.transposed { 1.0 } else { self.unit };
+        c.iter_mut().zip(&*of_dofs).for_each(|(c, r)| *c = scale * r);
+        let b = self.assembler.row_right_hand_side_mut();
+        for ((b, r), unit) in b.iter_mut().zip(&*of_rows).zip(self.row_units) {
+            *b = match self.transposed {
+                true => r / self.unit,
+                false => -r / unit,
+            };
+        }
+        self.solver.solve(self.assembler.system(), self.solution)?;
+        let scale = if self.transposed { self.unit } else { 1.0 };
+        let x = of_dofs.iter_mut().zip(&self.solution.x);
+        x.for_each(|(r, x)| *r = scale * x);
+        of_rows.copy_from_slice(&self.solution.mu);
+        self.from_system(of_rows);
+        Ok(())
+    }
+}

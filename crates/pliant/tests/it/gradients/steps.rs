@@ -1,0 +1,140 @@
+//! Derivatives of single steps.
+
+use super::{check_step, options};
+use crate::four_bars::row_of_loops;
+use pliant::continuum::{Incompressibility, Mesh, Rod, RodCurve, Section, Sheet, SheetMesh, Solid, StrainEnergy};
+use pliant::prelude::*;
+
+/// A net of particles on springs, in one treatment, a corner held.
+fn net(treatment: Treatment, damping: f64) -> Model {
+    let mut model = Model::new();
+    model.set_gravity([0.0, 0.0, -9.81]).unwrap();
+    let n = 4;
+    let at = |i: usize, j: usize| [0.1 * i as f64, 0.1 * j as f64, 0.02 * ((i * j) as f64).sin()];
+    let places: Vec<[f64; 3]> = (0..n * n).map(|k| at(k / n, k % n)).collect();
+    let points = model.add_particles("points", &places).unwrap();
+    model.add_mass("mass", points, Mass::Uniform(0.01)).unwrap();
+    let mut pairs = Vec::new();
+    for (i, j) in (0..n).flat_map(|i| (0..n).map(move |j| (i, j))) {
+        for (k, l) in [(i + 1, j), (i, j + 1), (i + 1, j + 1)] {
+            if k < n && l < n {
+                pairs.push((End::element(0, n * i + j), End::element(0, n * k + l)));
+            }
+        }
+    }
+    let threads = model.add_mapped("threads", &[points], Distance::new(&pairs)).unwrap();
+    let spring = Spring::linear(200.0).with_rest(0.09).with_damping(damping);
+    model.add_force_field("springs", threads, spring, treatment).unwrap();
+    model.fix(points, 0, &[true; 3]).unwrap();
+    model
+}
+
+/// A chain of bodies that hangs and spins, by ball joints and hinges, with springs across them.
+pub(crate) fn chain(links: usize) -> Model {
+    let mut model = Model::new();
+    model.set_gravity([0.0, 0.0, -9.81]).unwrap();
+    let poses: Vec<Pose> = (0..links).map(|k| Pose::at([0.2 * k as f64 + 0.1, 0.0, 0.0])).collect();
+    let bodies = model.add_rigid_bodies("links", &poses).unwrap();
+    let mass = RigidMass::principal(0.5, [2e-4, 1.5e-3, 1.7e-3]);
+    model.add_mass("mass", bodies, Mass::Rigid(vec![mass])).unwrap();
+    for k in 0..links {
+        let spin = [3.0, 0.4 * k as f64, -1.0];
+        model.set_body_velocity(bodies, k, [0.0, 0.3, 0.0], spin).unwrap();
+        let side = match k {
+            0 => Side::World,
+            _ => Side::Body(bodies, k - 1),
+        };
+        let at = Pose::at([0.2 * k as f64, 0.0, 0.0]);
+        let joint = match k % 2 {
+            0 => Joint::ball(side, Side::Body(bodies, k)),
+            _ => Joint::hinge(side, Side::Body(bodies, k)),
+        };
+        model.add_joint(&format!("joint {k}"), &joint.at(at)).unwrap();
+    }
+    let ends = [(0, [0.0, 0.05, 0.0]), (links - 1, [0.0, -0.05, 0.02])];
+    let points = model.add_mapped("eyes", &[bodies], RigidPoints::new(&ends)).unwrap();
+    let pair = Distance::new(&[(End::element(0, 0), End::element(0, 1))]);
+    let rope = model.add_mapped("rope", &[points], pair).unwrap();
+    let spring = Spring::stiffening(30.0, 100.0).with_rest(0.3).with_damping(0.2);
+    model.add_force_field("spring", rope, spring, Treatment::Stiffness).unwrap();
+    model
+}
+
+/// A step from a motion that is some steps old.
+fn check(what: &str, model: Model, options: Options, h: f64, share: f64) {
+    let mut simulation = Simulation::with_options(model, options).unwrap();
+    for _ in 0..4 {
+        simulation.step(h).unwrap();
+    }
+    check_step(what, &mut simulation, h, share);
+}
+
+#[test]
+fn nets_of_springs() {
+    for treatment in [Treatment::Stiffness, Treatment::Compliance] {
+        for damping in [0.0, 0.3] {
+            let what = format!("net, {treatment:?}, {damping}");
+            check(&what, net(treatment, damping), options(), 0.01, 1e-8);
+        }
+    }
+}
+
+#[test]
+fn chains_of_bodies() {
+    check("chain", chain(5), options(), 0.01, 1e-8);
+}
+
+/// Three redundant rows in each loop.
+#[test]
+fn loops() {
+    check("loops", row_of_loops(2), options(), 0.01, 1e-7);
+}
+
+#[test]
+fn rods() {
+    let rod = Rod::new(Section::circle(2e-3), 1e8, 0.3).with_density(1200.0);
+    let curve = RodCurve::through(&[[0.0, 0.0, 0.0], [0.1, 0.0, 0.01], [0.2, 0.02, 0.0], [0.3, 0.02, 0.03]]);
+    for rod in [rod.clone(), rod.clone().inextensible(), rod.with_relaxation_time(0.02)] {
+        let mut model = Model::new();
+        model.set_gravity([0.0, 0.0, -9.81]).unwrap();
+        let parts = rod.add_to(&mut model, "rod", &curve).unwrap();
+        model.fix(parts.frames, 0, &[true; 6]).unwrap();
+        check("rod", model, options(), 0.01, 1e-7);
+    }
+}
+
+#[test]
+fn solids() {
+    let mesh = Mesh::hexahedral_box([0.4, 0.1, 0.1], [4, 1, 1]).unwrap();
+    let stable = StrainEnergy::stable_neo_hookean(1e5, 0.3);
+    for (what, solid) in [
+        ("corotational", Solid::corotational(1e5, 0.3)),
+        ("relaxing", Solid::corotational(1e5, 0.3).with_relaxation_time(0.02)),
+        ("compliant", Solid::corotational(1e5, 0.3).with_treatment(Treatment::Compliance)),
+        ("neo-Hookean", Solid::hyperelastic(stable)),
+        (
+            "incompressible",
+            Solid::corotational(1e5, 0.5).with_incompressibility(Incompressibility::PerElement),
+        ),
+    ] {
+        let mut model = Model::new();
+        model.set_gravity([0.0, 0.0, -9.81]).unwrap();
+        let parts = solid.add_to(&mut model, "beam", &mesh).unwrap();
+        for (i, x) in mesh.nodes.iter().enumerate().filter(|(_, x)| x[0] == 0.0) {
+            let _ = x;
+            model.fix(parts.nodes, i, &[true; 3]).unwrap();
+        }
+        check(what, model, options(), 0.02, 1e-7);
+    }
+}
+
+#[test]
+fn sheets() {
+    let mesh = SheetMesh::rectangle([0.3, 0.3], [3, 3], false);
+    let mut model = Model::new();
+    model.set_gravity([0.0, -9.81, 3.0]).unwrap();
+    let sheet = Sheet::isotropic(1e4, 0.3, 1e-3).with_relaxation_time(0.005);
+    let parts = sheet.add_to(&mut model, "cloth", &mesh).unwrap();
+    model.fix(parts.nodes, 0, &[true; 3]).unwrap();
+    check("sheet", model, options(), 0.01, 1e-7);
+}

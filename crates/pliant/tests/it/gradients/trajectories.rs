@@ -1,0 +1,183 @@
+//! Gradients of trajectories.
+
+use super::steps::chain;
+use super::{direction, options};
+use crate::tools::numbers;
+use pliant::gradient::*;
+use pliant::prelude::*;
+
+/// A mass on a spring with a dashpot, from `x = x0` with `v = v0`: parameters `m, k, b, x0, v0`.
+fn oscillator(p: &[f64]) -> Model {
+    let mut model = Model::new();
+    let bead = model.add_scalars("bead", &[p[3]]).unwrap();
+    model.set_velocity(bead, 0, &[true], &[p[4]]).unwrap();
+    model.add_mass("mass", bead, Mass::Uniform(p[0])).unwrap();
+    let spring = Spring::linear(p[1]).with_damping(p[2]);
+    model.add_force_field("spring", bead, spring, Treatment::Stiffness).unwrap();
+    model
+}
+
+/// The sum of `x^2/2` over a trajectory of implicit Euler under forces, and its derivatives by the
+/// parameters and the forces, by the recurrence and its own derivative in forward mode.
+fn closed(p: &[f64], forces: &[f64], h: f64) -> (f64, Vec<f64>) {
+    let count = p.len() + forces.len();
+    let (mut x, mut v) = (p[3], p[4]);
+    let (mut dx, mut dv) = (vec![0.0; count], vec![0.0; count]);
+    (dx[3], dv[4]) = (1.0, 1.0);
+    let mut value = 0.5 * x * x;
+    let mut gradient: Vec<f64> = dx.iter().map(|d| x * d).collect();
+    for (step, f) in forces.iter().enumerate() {
+        // (m + h b + h^2 k) v+ = m v + h (f - k x).
+        let a = p[0] + h * p[2] + h * h * p[1];
+        let new = (p[0] * v + h * (f - p[1] * x)) / a;
+        for i in 0..count {
+            let mut right = p[0] * dv[i] - h * p[1] * dx[i];
+            right += match i {
+                0 => v - new,
+                1 => -h * x - h * h * new,
+                2 => -h * new,
+                i if i == p.len() + step => h,
+                _ => 0.0,
+            };
+            dv[i] = right / a;
+        }
+        v = new;
+        x += h * v;
+        dx.iter_mut().zip(&dv).for_each(|(x, v)| *x += h * v);
+        value += 0.5 * x * x;
+        gradient.iter_mut().zip(&dx).for_each(|(g, d)| *g += x * d);
+    }
+    (value, gradient)
+}
+
+/// By masses, stiffness, damping, the state at the start, and the force of every step.
+#[test]
+fn the_gradient_of_an_oscillator_is_that_of_its_recurrence() {
+    let p = [1.3, 40.0, 0.7, 0.2, -0.5];
+    let (h, forces) = (0.02, numbers(7, 30));
+    let (value, expected) = closed(&p, &forces, h);
+    let make = |p: &[f64]| Ok(Problem::new(oscillator(p)));
+    let mut family = Family::new(&make, &p, &p.map(f64::abs)).unwrap();
+    let mut simulation = Simulation::with_options(oscillator(&p), options()).unwrap();
+    let bead = simulation.model().node_named("bead").unwrap();
+    let mut trajectory = Trajectory::new(forces.len(), h);
+    trajectory.family = Some(&mut family);
+    trajectory.forces_on = vec![bead];
+    trajectory.control = Some(Box::new(|step, s| Ok(s.set_force(bead, 0, &[forces[step]])?)));
+    let mut objective = |_: usize, s: &Simulation, by: &mut NodeGradient| {
+        let x = s.positions(bead)[0];
+        by.x[0] += x;
+        0.5 * x * x
+    };
+    let found = trajectory.gradient(&mut simulation, &mut objective).unwrap();
+    assert!((found.value / value - 1.0).abs() < 1e-13);
+    let forces = found.forces.iter().map(|f| f[0]);
+    let all: Vec<f64> = found.parameters.iter().copied().chain(forces).collect();
+    for (k, (found, expected)) in all.iter().zip(&expected).enumerate() {
+        // Parameters by differences of the equations, good to 1e-12 of them.
+        assert!((found - expected).abs() < 1e-11 * (1.0 + expected.abs()), "{k}: {found} {expected}");
+    }
+    // The simulation is at the end.
+    assert!((simulation.time() - 0.6).abs() < 1e-12);
+}
+
+/// However the way back is cut, the gradient is the same to the bit, and few steps are taken again.
+#[test]
+fn the_way_back_is_cut_as_one_likes() {
+    let mut found = Vec::new();
+    for (slots, run, most) in [(20, 100, 40), (4, 5, 140), (2, 3, 220), (0, 1, 40)] {
+        let mut simulation = Simulation::with_options(chain(3), options()).unwrap();
+        let mut trajectory = Trajectory::new(40, 0.01);
+        (trajectory.slots, trajectory.run) = (slots, run);
+        let last = simulation.model().velocity_count();
+        let mut objective = |_: usize, s: &Simulation, by: &mut NodeGradient| {
+            let end = s.positions(s.model().node_named("eyes").unwrap());
+            let range = s.model().node(s.model().node_named("eyes").unwrap()).velocity_range();
+            by.x[range.end - 1] += 1.0;
+            by.v[0] += 0.1;
+            assert!(range.end <= last);
+            end[5] + 0.1 * s.state().velocities[0]
+        };
+        let out = trajectory.gradient(&mut simulation, &mut objective).unwrap();
+        assert!(out.report.steps_taken <= most, "{slots} {run}: {:?}", out.report);
+        assert!(out.report.moments_kept <= slots + run.max(40 * usize::from(slots == 0)) + 1);
+        found.push((out.value, out.start));
+    }
+    found.iter().for_each(|other| assert_eq!(*other, found[0]));
+}
+
+/// A chain with its masses, its springs and a place of a joint as parameters: adjoint against
+/// tangent, and both against differences of whole trajectories.
+#[test]
+fn gradients_by_parameters_of_a_chain() {
+    let make = |p: &[f64]| {
+        let mut model = Model::new();
+        model.set_gravity([0.0, 0.0, -p[0]])?;
+        let poses = [[0.1, 0.0, 0.0], [0.3, 0.0, 0.0]].map(Pose::at);
+        let bodies = model.add_rigid_bodies("links", &poses)?;
+        let mass = RigidMass::principal(p[1], [2e-4, p[2], p[2]]);
+        model.add_mass("mass", bodies, Mass::Rigid(vec![mass]))?;
+        let pin = Joint::ball(Side::World, Side::Body(bodies, 0));
+        model.add_joint("pin", &pin.at(Pose::at([p[3], 0.0, 0.0])))?;
+        let hinge = Joint::hinge(Side::Body(bodies, 0), Side::Body(bodies, 1));
+        model.add_joint("hinge", &hinge.at(Pose::at([0.2, 0.0, 0.0])))?;
+        let eye = model.add_mapped("eye", &[bodies], RigidPoints::new(&[(1, [0.1, 0.0, p[4]])]))?;
+        let rope = Distance::to_points(&[(0, [0.3, 0.1, 0.3])]).with_rest_lengths(&[p[5]]);
+        let rope = model.add_mapped("rope", &[eye], rope)?;
+        let spring = DiagonalCompliance::new(&[p[6]]).with_relaxation_time(p[7]);
+        model.add_force_field("spring", rope, spring, Treatment::Compliance)?;
+        Ok(model)
+    };
+    let problem = |p: &[f64]| make(p).map(Problem::new).map_err(|e: ModelError| e.into());
+    let p = [9.81, 0.5, 1.5e-3, 0.01, 0.02, 0.25, 1e-2, 0.03];
+    let steps = 25;
+    let h = 0.01;
+    let value = |s: &Simulation| {
+        let eye = s.positions(s.model().node_named("eye").unwrap());
+        eye[2] + eye[0] * eye[1]
+    };
+    let mut objective = |step: usize, s: &Simulation, by: &mut NodeGradient| {
+        if step < steps {
+            return 0.0;
+        }
+        let node = s.model().node_named("eye").unwrap();
+        let (eye, range) = (s.positions(node), s.model().node(node).velocity_range());
+        by.x[range].copy_from_slice(&[eye[1], eye[0], 1.0]);
+        value(s)
+    };
+    let mut family = Family::new(&problem, &p, &p).unwrap();
+    let start = || Simulation::with_options(make(&p).unwrap(), options()).unwrap();
+    let mut trajectory = Trajectory::new(steps, h);
+    trajectory.family = Some(&mut family);
+    let backwards = trajectory.gradient(&mut start(), &mut objective).unwrap();
+    let along = direction(&start(), 11);
+    for k in 0..p.len() {
+        let mut shares = [0.0; 8];
+        shares[k] = p[k];
+        let zero = StateVector::zeros(along.x.len());
+        let forwards = trajectory
+            .tangent(&mut start(), &mut objective, &zero, &shares)
+            .unwrap();
+        let expected = backwards.parameters[k] * p[k];
+        // Of what the parameters do together: each alone may cancel.
+        let size: f64 = backwards.parameters.iter().zip(&p).map(|(g, p)| (g * p).abs()).sum();
+        assert!(
+            (forwards.derivative - expected).abs() < 1e-12 * size,
+            "parameter {k}: {} forwards, {expected} backwards",
+            forwards.derivative
+        );
+        let at = |t: f64| {
+            let mut moved = p;
+            moved[k] += t * p[k];
+            let mut s = Simulation::with_options(make(&moved).unwrap(), options()).unwrap();
+            (0..steps).for_each(|_| drop(s.step(h).unwrap()));
+            value(&s)
+        };
+        let best = [3e-2, 1e-2, 3e-3, 1e-3]
+            .map(|t| ((at(-2.0 * t) - at(2.0 * t)) / 12.0 + (at(t) - at(-t)) * 2.0 / 3.0) / t)
+            .map(|found| (found - expected).abs() / size)
+            .into_iter()
+            .fold(f64::INFINITY, f64::min);
+        assert!(best < 1e-8, "parameter {k}: {best:.1e} off differences");
+    }
+}

@@ -32,6 +32,43 @@ pub(crate) struct Moment<'a> {
     pub(crate) external: &'a [f64],
 }
 
+/// The arguments of the equations, kept.
+#[derive(Debug, Default)]
+pub(crate) struct KeptMoment {
+    pub(crate) h: Option<f64>,
+    pub(crate) time: f64,
+    pub(crate) start_velocity: Vec<f64>,
+    pub(crate) end: State,
+    pub(crate) multipliers: Vec<f64>,
+    pub(crate) external: Vec<f64>,
+    /// Which independent coordinates are held.
+    pub(crate) fixed: Vec<bool>,
+}
+
+impl KeptMoment {
+    /// Takes the end of a step, or a state of rest.
+    pub(crate) fn take(&mut self, end: &State, multipliers: &[f64], external: &[f64], fixed: &[bool]) {
+        self.end.clone_from(end);
+        self.multipliers.clear();
+        self.multipliers.extend_from_slice(multipliers);
+        self.external.clear();
+        self.external.extend_from_slice(external);
+        self.fixed.clear();
+        self.fixed.extend_from_slice(fixed);
+    }
+
+    pub(crate) fn get(&self) -> Moment<'_> {
+        Moment {
+            h: self.h,
+            time: self.time,
+            start_velocity: &self.start_velocity,
+            end: &self.end,
+            multipliers: &self.multipliers,
+            external: &self.external,
+        }
+    }
+}
+
 /// The equations of a problem, with room to evaluate them.
 #[derive(Debug)]
 pub(crate) struct Equations {

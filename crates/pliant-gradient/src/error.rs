@@ -38,6 +38,14 @@ pub enum GradientError {
         /// The largest share that is taken.
         limit: f64,
     },
+    /// The equations are singular.
+    #[error(
+        "the equations are singular at {place}, so that there is no derivative: at a limit or branch point, or where nothing holds it"
+    )]
+    Singular {
+        /// The coordinate or row.
+        place: String,
+    },
     /// The linear equations of the derivative were not solved.
     #[error(
         "the linear equations of the derivative were solved to {change:.1e} of the answer, not to {limit:.0e}: the matrix is (nearly) singular, as at a limit point, or the step is too long for its curvature"

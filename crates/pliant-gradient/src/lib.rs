@@ -4,7 +4,7 @@
 //! iterations that led there: it solves `R_z dz = -R_x dx - R_v dv - R_p dp` with the exact matrix
 //! at the converged end, and the adjoint the transposed system, once for any number of inputs.
 //!
-//! [`StepDerivative`] has tangent and adjoint of one step, [`Family`] the dependence of a model on
+//! [`StepDerivative`] has tangent and adjoint of one step, [`RestDerivative`] those of rest, [`Family`] the dependence of a model on
 //! parameters. Trajectories are in the facade `pliant`, which takes the steps. The crate takes no
 //! step and finds no equilibrium.
 
@@ -15,11 +15,13 @@ mod family;
 mod kinematics;
 mod laws;
 mod linearised;
+mod rest;
 mod solve;
 mod step;
 
 pub use error::GradientError;
 pub use family::{Family, MakeModel};
+pub use rest::{RestDerivative, RestState};
 pub use solve::SolveReport;
 pub use step::{StepDerivative, TakenStep};
 pub(crate) use step::check_length;

@@ -2,11 +2,11 @@
 //! factor of the symmetric KKT matrix.
 
 use crate::GradientError;
-use crate::equations::Equations;
+use crate::equations::{Equations, KeptMoment};
 use crate::laws::Laws;
 use pliant_kkt::{Assembler, GeometricStiffness, GeometricTerms, Scheme, StepInput};
 use pliant_krylov::{FnOperator, GeneralMinimalResidual, KrylovSolver};
-use pliant_solvers::{DirectSolver, KktSystem, Solution};
+use pliant_solvers::{DirectSolver, KktSystem, Solution, SolveError, StationarySolver, Variable};
 use std::cell::RefCell;
 
 /// Largest last change of the answer, as a share of it, by its kinds.
@@ -28,11 +28,46 @@ pub struct SolveReport {
     pub change: f64,
 }
 
+/// The factor of the symmetric matrix.
+#[derive(Debug, Default)]
+struct Factor {
+    /// Of minima, with redundant rows.
+    direct: DirectSolver,
+    /// Of whatever is stationary.
+    stationary: StationarySolver,
+    is_minimum: bool,
+    right: [Vec<f64>; 2],
+}
+
+impl Factor {
+    /// Factors a system; one that is no minimum with pivots chosen for stability.
+    /// Returns an unknown without a pivot, if the system is singular.
+    fn prepare(&mut self, system: &KktSystem, may_be_minimum: bool) -> Result<Option<Variable>, SolveError> {
+        self.is_minimum = may_be_minimum && self.direct.prepare(system).is_ok();
+        if self.is_minimum {
+            return Ok(None);
+        }
+        let kind = self.stationary.prepare(system)?;
+        let unpivoted = self.stationary.unpivoted(system);
+        Ok(unpivoted.filter(|_| kind.zero > 0))
+    }
+
+    fn solve(&mut self, system: &KktSystem, solution: &mut Solution) -> Result<(), SolveError> {
+        if self.is_minimum {
+            return self.direct.solve(system, solution).map(drop);
+        }
+        let [c, b] = &mut self.right;
+        c.clone_from(&system.c);
+        b.clone_from(&system.b);
+        self.stationary.solve(system, c, b, solution).map(drop)
+    }
+}
+
 /// The saddle-point system of a derivative and its factor.
 #[derive(Debug)]
 pub(crate) struct Saddle {
     assembler: Assembler,
-    solver: DirectSolver,
+    solver: Factor,
     krylov: GeneralMinimalResidual,
     /// Right-hand sides: of the equations of the independent coordinates and of the rows; of the
     /// transposed equations, of velocities and multipliers.
@@ -64,7 +99,7 @@ impl Saddle {
         let pair = || [vec![0.0; n], vec![0.0; m]];
         Ok(Self {
             assembler: Assembler::new(&equations.problem, &equations.evaluation)?,
-            solver: DirectSolver::default(),
+            solver: Factor::default(),
             krylov: GeneralMinimalResidual::default(),
             rhs: pair(),
             answer: pair(),
@@ -80,7 +115,8 @@ impl Saddle {
         })
     }
 
-    /// Fills and factors the symmetric matrix at a moment that the equations were evaluated at.
+    /// Fills and factors the symmetric matrix at a moment that the equations were evaluated at: of a
+    /// step of a scheme, or of rest.
     ///
     /// # Errors
     /// [`GradientError::Solve`] where there is no factor.
@@ -88,58 +124,67 @@ impl Saddle {
         &mut self,
         equations: &mut Equations,
         laws: &Laws,
-        scheme: &Scheme,
-        fixed: &[bool],
-        multipliers: &[f64],
+        scheme: Option<&Scheme>,
+        kept: &KeptMoment,
     ) -> Result<(), GradientError> {
-        self.assembler.fixed_mut().copy_from_slice(fixed);
-        let full = GeometricTerms {
+        self.assembler.fixed_mut().copy_from_slice(&kept.fixed);
+        let geometry = GeometricTerms {
             forces: GeometricStiffness::Full,
             multipliers: GeometricStiffness::Full,
         };
-        let mut last = None;
-        // Where the whole matrix has no factor, one without the geometric stiffness that softens
-        // preconditions nearly as well.
-        for terms in [full, GeometricTerms::NONE] {
-            let Equations {
+        let Equations {
+            problem,
+            evaluation,
+            state,
+            ..
+        } = &mut *equations;
+        match scheme {
+            Some(scheme) => self.assembler.fill(
                 problem,
                 evaluation,
-                state,
-                ..
-            } = &mut *equations;
-            self.assembler.fill(
-                problem,
-                evaluation,
-                &scheme.with_geometry(terms),
+                &scheme.with_geometry(geometry),
                 StepInput {
                     state,
-                    multipliers,
+                    multipliers: &kept.multipliers,
                     impulse: &self.zero,
                     fixed_change: &self.zero,
                     motion: &[],
                 },
-            );
-            for (row, _) in laws.at_bound.iter().enumerate().filter(|(_, b)| **b) {
-                self.assembler.deactivate_row(row);
-            }
-            match self.solver.prepare(self.assembler.system()) {
-                Ok(()) => {
-                    self.find_units(equations, laws, scheme.h);
-                    return Ok(());
-                }
-                Err(e) => last = Some(e),
-            }
+            ),
+            None => self
+                .assembler
+                .fill_rest(problem, evaluation, state, &kept.multipliers),
         }
-        last.map_or(Ok(()), |e| Err(e.into()))
+        for (row, _) in laws.at_bound.iter().enumerate().filter(|(_, b)| **b) {
+            self.assembler.deactivate_row(row);
+        }
+        // Rows that are not at a bound act both ways.
+        let free = (f64::NEG_INFINITY, f64::INFINITY);
+        self.assembler.row_bounds_mut().fill(free);
+        let singular = self.solver.prepare(self.assembler.system(), scheme.is_some())?;
+        if let Some(variable) = singular {
+            let place = match variable {
+                Variable::Dof(k) => equations.problem.describe_dof(k),
+                Variable::Row(k) => equations.problem.describe_row(k),
+            };
+            return Err(GradientError::Singular { place });
+        }
+        self.find_units(equations, laws, scheme.map(|s| s.h));
+        Ok(())
     }
 
     /// The units of the equations in those of the system, and the scales of the unknowns.
-    fn find_units(&mut self, equations: &Equations, laws: &Laws, h: f64) {
-        self.unit = h;
+    fn find_units(&mut self, equations: &Equations, laws: &Laws, h: Option<f64>) {
+        self.unit = h.unwrap_or(1.0);
         laws.own(&equations.problem, &mut self.own);
         for (k, unit) in self.row_units.iter_mut().enumerate() {
             let [by_place, by_rate] = self.own[k];
-            *unit = if laws.at_bound[k] { 1.0 } else { h * by_place + by_rate };
+            *unit = match h {
+                _ if laws.at_bound[k] => 1.0,
+                Some(h) => h * by_place + by_rate,
+                None if by_place == 0.0 => 1.0,
+                None => by_place,
+            };
         }
         let KktSystem { w, j, r, fixed, .. } = self.assembler.system();
         let [of_dofs, of_rows] = &mut self.scales;
@@ -308,7 +353,7 @@ impl Saddle {
 /// of each row, and the transposed one `diag(1, h) K diag(1/h, -u)`.
 struct Inverse<'a> {
     assembler: &'a mut Assembler,
-    solver: &'a mut DirectSolver,
+    solver: &'a mut Factor,
     solution: &'a mut Solution,
     unit: f64,
     row_units: &'a [f64],
@@ -332,7 +377,7 @@ impl Inverse<'_> {
     }
 
     /// Replaces right-hand sides by the answer of the symmetric matrix.
-    fn apply(&mut self, of_dofs: &mut [f64], of_rows: &mut [f64]) -> Result<(), pliant_solvers::SolveError> {
+    fn apply(&mut self, of_dofs: &mut [f64], of_rows: &mut [f64]) -> Result<(), SolveError> {
         let c = self.assembler.right_hand_side_mut();
         let scale = if self.transposed { 1.0 } else { self.unit };
         c.iter_mut().zip(&*of_dofs).for_each(|(c, r)| *c = scale * r);

@@ -1,6 +1,6 @@
 //! The derivative of one step of the nonlinear method.
 
-use crate::equations::{Equations, Moment};
+use crate::equations::{Equations, KeptMoment, Place};
 use crate::kinematics::{Retraction, gather};
 use crate::linearised::Linearised;
 use crate::solve::{Saddle, SolveReport};
@@ -8,8 +8,8 @@ use crate::{Family, GradientError, StateVector};
 use pliant_kkt::Scheme;
 use pliant_model::{Problem, State};
 
-/// Largest share of its terms that an equation of the step may miss.
-const SOLVED: f64 = 1e-6;
+/// Largest share of its terms that an equation of what is differentiated may miss.
+pub(crate) const SOLVED: f64 = 1e-6;
 
 /// A step that was taken: its length, both ends, and what acted.
 #[derive(Clone, Copy, Debug)]
@@ -28,19 +28,6 @@ pub struct TakenStep<'a> {
     pub external: &'a [f64],
     /// Which independent coordinates are held.
     pub fixed: &'a [bool],
-}
-
-impl TakenStep<'_> {
-    fn moment<'a>(&'a self, start_velocity: &'a [f64]) -> Moment<'a> {
-        Moment {
-            h: Some(self.h),
-            time: self.time + self.h,
-            start_velocity,
-            end: self.end,
-            multipliers: self.multipliers,
-            external: self.external,
-        }
-    }
 }
 
 /// The derivative of a step of the nonlinear method with all weights at its end (implicit Euler,
@@ -64,12 +51,12 @@ impl TakenStep<'_> {
 ///
 /// ```
 /// use pliant_gradient::{StateVector, StepDerivative, TakenStep};
-/// use pliant_model::{Mass, Model, Problem, Spring};
+/// use pliant_model::{Mass, Model, Problem, Spring, Treatment};
 /// // Implicit Euler of x'' = -4 x from (1, 0), h = 0.5: v+ = (v - h k x)/(1 + h^2 k), x+ = x + h v+.
 /// let mut model = Model::new();
 /// let bead = model.add_scalars("bead", &[1.0])?;
 /// model.add_mass("mass", bead, Mass::Uniform(1.0))?;
-/// model.add_force_field("spring", bead, Spring::linear(4.0)?)?;
+/// model.add_force_field("spring", bead, Spring::linear(4.0), Treatment::Stiffness)?;
 /// let problem = Problem::new(model);
 /// let start = problem.initial_state()?;
 /// let mut end = start.clone();
@@ -89,13 +76,7 @@ pub struct StepDerivative {
     linearised: Linearised,
     saddle: Saddle,
     retraction: Retraction,
-    h: f64,
-    time: f64,
-    fixed: Vec<bool>,
-    start_velocity: Vec<f64>,
-    multipliers: Vec<f64>,
-    external: Vec<f64>,
-    end: State,
+    kept: KeptMoment,
     /// The last adjoint solution: against the equations of the independent coordinates and of the
     /// rows.
     adjoint: [Vec<f64>; 2],
@@ -118,13 +99,10 @@ impl StepDerivative {
             saddle: Saddle::new(&equations)?,
             equations,
             retraction: Retraction::default(),
-            h: 0.0,
-            time: 0.0,
-            fixed: Vec::new(),
-            start_velocity: vec![0.0; n],
-            multipliers: Vec::new(),
-            external: Vec::new(),
-            end: State::default(),
+            kept: KeptMoment {
+                start_velocity: vec![0.0; n],
+                ..KeptMoment::default()
+            },
             adjoint: [vec![0.0; n], vec![0.0; m]],
             room: std::array::from_fn(|_| vec![0.0; n]),
             rows: std::array::from_fn(|_| vec![0.0; m]),
@@ -158,18 +136,12 @@ impl StepDerivative {
         ] {
             check_length(what, expected, found)?;
         }
-        gather(problem, &step.start.velocities, &mut self.start_velocity);
-        (self.h, self.time) = (step.h, step.time);
-        self.fixed.clear();
-        self.fixed.extend_from_slice(step.fixed);
-        self.multipliers.clear();
-        self.multipliers.extend_from_slice(step.multipliers);
-        self.external.clear();
-        self.external.extend_from_slice(step.external);
-        self.end.clone_from(step.end);
-        let moment = step.moment(&self.start_velocity);
-        self.equations.evaluate(&moment)?;
-        self.linearised.place(&mut self.equations, &moment)?;
+        let kept = &mut self.kept;
+        gather(problem, &step.start.velocities, &mut kept.start_velocity);
+        (kept.h, kept.time) = (Some(step.h), step.time + step.h);
+        kept.take(step.end, step.multipliers, step.external, step.fixed);
+        self.equations.evaluate(&kept.get())?;
+        self.linearised.place(&mut self.equations, &kept.get())?;
         self.check_solved(step)?;
         let displacement = &mut self.room[0];
         gather(problem, &self.equations.state.velocities, displacement);
@@ -177,7 +149,7 @@ impl StepDerivative {
         self.retraction.place(problem, displacement);
         let scheme = Scheme::implicit_euler(step.h);
         self.saddle
-            .place(&mut self.equations, &self.linearised.laws, &scheme, &self.fixed, &self.multipliers)
+            .place(&mut self.equations, &self.linearised.laws, Some(&scheme), &self.kept)
     }
 
     /// Whether the step is a solution of its equations, and its positions are where its velocities
@@ -185,25 +157,24 @@ impl StepDerivative {
     fn check_solved(&mut self, step: &TakenStep<'_>) -> Result<(), GradientError> {
         let problem = &self.equations.problem;
         let bound = &self.linearised.laws.at_bound;
-        let (mut place, mut share) = self.equations.worst(|k| self.fixed[k], |k| bound[k]);
+        let (mut place, mut share) = self.equations.worst(|k| self.kept.fixed[k], |k| bound[k]);
         let mut described = place.describe(problem);
         let largest = step.end.positions.iter().fold(0.0f64, |l, x| l.max(x.abs()));
-        let (moved, way) = self.room.split_at_mut(1);
+        let moved = &mut self.room[0];
         for node in problem.nodes() {
             let Some(first) = node.first_dof() else { continue };
             let (p, v) = (node.position_range(), node.velocity_range());
-            let moved = &mut moved[0][..v.len()];
+            let moved = &mut moved[..v.len()];
             node.space
                 .local(&step.start.positions[p.clone()], &step.end.positions[p], moved);
             for (k, (d, u)) in moved.iter().zip(&step.end.velocities[v]).enumerate() {
                 let off = (d - step.h * u).abs() / largest.max(f64::MIN_POSITIVE);
                 if off > share || off.is_nan() {
-                    (place, share) = (crate::equations::Place::Dof(first + k), off);
+                    (place, share) = (Place::Dof(first + k), off);
                     described = place.describe(problem);
                 }
             }
         }
-        let _ = way;
         if share <= SOLVED {
             return Ok(());
         }
@@ -212,6 +183,11 @@ impl StepDerivative {
             share,
             limit: SOLVED,
         })
+    }
+
+    /// The length of the placed step (s).
+    fn h(&self) -> f64 {
+        self.kept.h.unwrap_or(1.0)
     }
 
     /// How positions and velocities at the end move with those at the start: `out` for the
@@ -235,7 +211,7 @@ impl StepDerivative {
         equations: Option<[&[f64]; 2]>,
         out: &mut StateVector,
     ) -> Result<SolveReport, GradientError> {
-        let n = self.start_velocity.len();
+        let (n, h) = (self.kept.start_velocity.len(), self.h());
         from.check(n)?;
         let [moved, still, given, scaled] = &mut self.room;
         // The end moves with the start, its velocities held.
@@ -249,7 +225,7 @@ impl StepDerivative {
         // Inertia by the velocities at the start.
         self.linearised.inertia(&self.equations, &from.v, scaled);
         for (r, m) in r.iter_mut().zip(&*scaled) {
-            *r -= m / self.h;
+            *r -= m / h;
         }
         if let Some([dr, ds]) = equations {
             r.iter_mut().zip(dr).for_each(|(r, d)| *r += d);
@@ -263,20 +239,19 @@ impl StepDerivative {
             linearised,
             equations,
             retraction,
-            h,
             ..
         } = self;
         let report = saddle.solve(false, |u, lambda, dr, ds| {
             given.copy_from_slice(u);
             retraction.of_displacement(given);
-            given.iter_mut().for_each(|y| *y *= *h);
+            given.iter_mut().for_each(|y| *y *= h);
             linearised.apply(equations, [given, u], lambda, [dr, ds]);
         })?;
         let velocity = &saddle.answer[0];
         given.clone_from(velocity);
         retraction.of_displacement(given);
         out.x.clear();
-        out.x.extend(moved.iter().zip(&*given).map(|(e, d)| e + *h * d));
+        out.x.extend(moved.iter().zip(&*given).map(|(e, d)| e + h * d));
         out.v.clone_from(velocity);
         Ok(report)
     }
@@ -288,14 +263,14 @@ impl StepDerivative {
     /// # Errors
     /// As [`tangent`](Self::tangent).
     pub fn adjoint(&mut self, from: &StateVector, out: &mut StateVector) -> Result<SolveReport, GradientError> {
-        let n = self.start_velocity.len();
+        let (n, h) = (self.kept.start_velocity.len(), self.h());
         from.check(n)?;
         let [on_end, y, u, turned] = &mut self.room;
         let [r, s] = &mut self.saddle.rhs;
         on_end.clone_from(&from.x);
         self.retraction.of_displacement_transposed(on_end);
         for (r, (v, x)) in r.iter_mut().zip(from.v.iter().zip(&*on_end)) {
-            *r = v + self.h * x;
+            *r = v + h * x;
         }
         s.fill(0.0);
         let Self {
@@ -303,7 +278,6 @@ impl StepDerivative {
             linearised,
             equations,
             retraction,
-            h,
             ..
         } = self;
         let report = saddle.solve(true, |p, q, ds, dl| {
@@ -311,7 +285,7 @@ impl StepDerivative {
             turned.clone_from(y);
             retraction.of_displacement_transposed(turned);
             for (d, (u, y)) in ds.iter_mut().zip(u.iter().zip(&*turned)) {
-                *d = u + *h * y;
+                *d = u + h * y;
             }
         })?;
         for (kept, found) in self.adjoint.iter_mut().zip(&saddle.answer) {
@@ -327,7 +301,7 @@ impl StepDerivative {
         retraction.of_start_transposed(&mut out.x);
         linearised.inertia(equations, p, u);
         out.v.clear();
-        out.v.extend(u.iter().map(|m| m / *h));
+        out.v.extend(u.iter().map(|m| m / h));
         Ok(report)
     }
 
@@ -396,15 +370,7 @@ impl StepDerivative {
     /// present positions.
     pub fn by_parameter(&mut self, family: &mut Family, parameter: usize) -> Result<f64, GradientError> {
         let [dr, ds] = [&mut self.room[0], &mut self.rows[0]];
-        let moment = Moment {
-            h: Some(self.h),
-            time: self.time + self.h,
-            start_velocity: &self.start_velocity,
-            end: &self.end,
-            multipliers: &self.multipliers,
-            external: &self.external,
-        };
-        family.derivative(&self.equations.problem, parameter, &moment, [dr, ds])?;
+        family.derivative(&self.equations.problem, parameter, &self.kept.get(), [dr, ds])?;
         let [p, q] = &self.adjoint;
         let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
         Ok(-dot(p, dr) - dot(q, ds))
@@ -421,15 +387,7 @@ impl StepDerivative {
         parameter: usize,
         out: [&mut Vec<f64>; 2],
     ) -> Result<(), GradientError> {
-        let moment = Moment {
-            h: Some(self.h),
-            time: self.time + self.h,
-            start_velocity: &self.start_velocity,
-            end: &self.end,
-            multipliers: &self.multipliers,
-            external: &self.external,
-        };
-        family.derivative(&self.equations.problem, parameter, &moment, out)
+        family.derivative(&self.equations.problem, parameter, &self.kept.get(), out)
     }
 }
 

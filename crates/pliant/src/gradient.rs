@@ -5,7 +5,7 @@ mod trajectory;
 
 use crate::{Error, Simulation};
 pub use pliant_gradient::{
-    Family, GradientError, MakeModel, SolveReport, StateVector, StepDerivative, TakenStep,
+    Family, GradientError, MakeModel, RestDerivative, RestState, SolveReport, StateVector, StepDerivative, TakenStep,
 };
 pub use trajectory::{
     Control, NodeGradient, Objective, Trajectory, TrajectoryGradient, TrajectoryReport, TrajectoryTangent,
@@ -30,6 +30,18 @@ impl From<pliant_model::ModelError> for TrajectoryError {
 }
 
 impl Simulation {
+    /// The present motion as a state of rest, as [`RestDerivative::place`] takes it: after
+    /// [`find_equilibrium`](Self::find_equilibrium).
+    pub fn rest_state(&self) -> RestState<'_> {
+        RestState {
+            time: self.motion.time,
+            state: &self.motion.state,
+            multipliers: &self.motion.multipliers,
+            external: &self.motion.controls.external,
+            fixed: &self.motion.controls.fixed,
+        }
+    }
+
     /// The last step, as [`StepDerivative::place`] takes it; `None` before the first. It has to have
     /// been taken by [`Integrator::Nonlinear`](crate::Integrator::Nonlinear) with all weights at its
     /// end, at once and without contacts: `place` finds out.

@@ -462,6 +462,24 @@ class BatchLive:
     def reaction(self, name: str) -> _Array: ...
 
 @final
+class Rollout:
+    def __new__(
+        cls,
+        model: Model,
+        parameters: Sequence[str],
+        nodes: Sequence[str],
+        *,
+        velocities: bool = False,
+        steps: int | None = None,
+    ) -> Rollout: ...
+    @property
+    def parameters(self) -> dict[str, float]: ...
+    @property
+    def shape(self) -> tuple[int, int]: ...
+    def run(self, values: ArrayLike) -> _Array: ...
+    def gradient(self, values: ArrayLike, by: ArrayLike) -> _Array: ...
+
+@final
 class Node:
     @property
     def name(self) -> str: ...

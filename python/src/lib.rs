@@ -28,6 +28,7 @@ mod path;
 mod pickle;
 mod picture;
 mod report;
+mod rollout;
 mod run;
 mod signals;
 mod simulation;
@@ -61,6 +62,8 @@ mod _pliant {
     use crate::report::{
         Certificate, ContactsReport, Energies, EquilibriumReport, Ledger, Momentum, SettleReport, StepReport,
     };
+    #[pymodule_export]
+    use crate::rollout::Rollout;
     #[pymodule_export]
     use crate::simulation::Simulation;
     #[pymodule_export]

@@ -96,6 +96,19 @@ impl Model {
         model.map_err(|refusal| refusal.raise(py))
     }
 
+    /// A function that builds the scene for values of some of its parameters.
+    pub(crate) fn builder(&self, parameters: Vec<String>) -> Box<pliant_run::rollout::Build> {
+        let (file, settings) = (self.file.clone(), self.settings.clone());
+        Box::new(move |values| {
+            let mut settings = settings.clone();
+            for (name, value) in parameters.iter().zip(values) {
+                settings.parameters.retain(|(old, _)| old != name);
+                settings.parameters.push((name.clone(), (*value).into()));
+            }
+            file.build(&settings)
+        })
+    }
+
     pub(crate) fn parts(&self) -> &[Arc<Part>] {
         &self.parts
     }

@@ -19,6 +19,7 @@ const TOOLS: &[&str] = &[
     "mypy>=1.15",
     "gymnasium>=1.1",
     "ray>=2.40",
+    "jax>=0.4.36",
 ];
 
 /// Packages that build it, and MuJoCo.

@@ -17,12 +17,7 @@ impl Differences {
     /// of `t`, by central differences of shrinking steps extrapolated to zero (Ridders 1982): of
     /// each value the extrapolation that changes least, to about `1e-11` of the function. A
     /// function that is not finite at one of the steps has the others.
-    pub(crate) fn derivative(
-        &mut self,
-        scale: f64,
-        out: &mut [f64],
-        mut f: impl FnMut(f64, &mut [f64]),
-    ) {
+    pub(crate) fn derivative(&mut self, scale: f64, out: &mut [f64], mut f: impl FnMut(f64, &mut [f64])) {
         let n = out.len();
         self.error.clear();
         self.error.resize(n, f64::INFINITY);

@@ -15,6 +15,9 @@ use pliant_model::{
     At, Blocks, ComponentId, Evaluation, Level, Problem, RowGroup, RowLaw, Space, State, Treatment,
 };
 
+/// Share of the largest force that a coordinate is compared with at least.
+const BALANCED: f64 = 1e-6;
+
 /// The unknowns of the equations, and what they are given.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Moment<'a> {
@@ -30,6 +33,9 @@ pub(crate) struct Moment<'a> {
     pub(crate) multipliers: &'a [f64],
     /// Forces from outside the model on all nodes (N, N m); empty for none.
     pub(crate) external: &'a [f64],
+    /// Forces of contacts on all nodes, likewise, and the sizes of what they are the sums of.
+    pub(crate) contacts: &'a [f64],
+    pub(crate) contact_sizes: &'a [f64],
 }
 
 /// The arguments of the equations, kept.
@@ -41,6 +47,8 @@ pub(crate) struct KeptMoment {
     pub(crate) end: State,
     pub(crate) multipliers: Vec<f64>,
     pub(crate) external: Vec<f64>,
+    pub(crate) contacts: Vec<f64>,
+    pub(crate) contact_sizes: Vec<f64>,
     /// Which independent coordinates are held.
     pub(crate) fixed: Vec<bool>,
 }
@@ -65,6 +73,8 @@ impl KeptMoment {
             end: &self.end,
             multipliers: &self.multipliers,
             external: &self.external,
+            contacts: &self.contacts,
+            contact_sizes: &self.contact_sizes,
         }
     }
 }
@@ -87,6 +97,8 @@ pub(crate) struct Equations {
     /// Forces on all nodes where they act, as the last part of `total` before it was carried up.
     acting: Vec<f64>,
     acceleration: Vec<f64>,
+    /// Sizes of the forces that act on all nodes.
+    sizes: Vec<f64>,
     rate: Vec<f64>,
     velocity: Vec<f64>,
     pub(crate) law: LawRoom,
@@ -124,6 +136,7 @@ impl Equations {
             total: vec![0.0; all],
             acting: vec![0.0; all],
             acceleration: vec![0.0; all],
+            sizes: Vec::new(),
             rate: vec![0.0; n],
             velocity: vec![0.0; n],
             law: LawRoom::default(),
@@ -148,7 +161,13 @@ impl Equations {
         }
         evaluation.propagate(problem, state)?;
         evaluation.evaluate_after(problem, state, at.h.unwrap_or(0.0))?;
+        self.sizes.clear();
+        self.sizes.extend(evaluation.force().iter().map(|f| f.abs()));
+        for list in [at.external, at.contact_sizes] {
+            self.sizes.iter_mut().zip(list).for_each(|(s, f)| *s += f.abs());
+        }
         evaluation.add_force(at.external);
+        evaluation.add_force(at.contacts);
         gather(problem, &state.velocities, &mut self.velocity);
         self.find_rows(at);
         self.find_forces(at);
@@ -170,7 +189,11 @@ impl Equations {
             *f += i;
         }
         if let Some(h) = at.h {
-            for (a, (end, start)) in self.rate.iter_mut().zip(self.velocity.iter().zip(at.start_velocity)) {
+            for (a, (end, start)) in self
+                .rate
+                .iter_mut()
+                .zip(self.velocity.iter().zip(at.start_velocity))
+            {
                 *a = (end - start) / h;
             }
             scatter(problem, &self.rate, &mut self.acceleration);
@@ -201,21 +224,25 @@ impl Equations {
         gather(problem, total, &mut self.primal);
         self.primal.iter_mut().for_each(|r| *r = -*r);
         // The sizes of what was summed: of inertia, of the forces that act, and of rows.
-        for (size, f) in self.acceleration.iter_mut().zip(evaluation.force()) {
-            *size = f.abs();
-        }
+        self.acceleration.copy_from_slice(&self.sizes);
         if let Some(h) = at.h {
             for mass in problem.masses() {
                 let node = problem.node(mass.node);
                 let Some(first) = node.first_dof() else { continue };
                 let range = node.velocity_range();
                 acting[range.clone()].fill(0.0);
-                let ends = (0..range.len()).map(|k| {
-                    (self.velocity[first + k].abs() + at.start_velocity[first + k].abs()) / h
-                });
-                self.rate[..range.len()].iter_mut().zip(ends).for_each(|(a, e)| *a = e);
-                mass.component
-                    .add_product(node.space, 1.0, &self.rate[..range.len()], &mut acting[range.clone()]);
+                let ends = (0..range.len())
+                    .map(|k| (self.velocity[first + k].abs() + at.start_velocity[first + k].abs()) / h);
+                self.rate[..range.len()]
+                    .iter_mut()
+                    .zip(ends)
+                    .for_each(|(a, e)| *a = e);
+                mass.component.add_product(
+                    node.space,
+                    1.0,
+                    &self.rate[..range.len()],
+                    &mut acting[range.clone()],
+                );
                 for (size, f) in self.acceleration[range.clone()].iter_mut().zip(&acting[range]) {
                     *size += f.abs();
                 }
@@ -233,7 +260,9 @@ impl Equations {
 
     /// The residuals of all rows.
     fn find_rows(&mut self, at: &Moment<'_>) {
-        let Self { problem, state, law, .. } = self;
+        let Self {
+            problem, state, law, ..
+        } = self;
         let largest = state.positions.iter().fold(0.0f64, |l, x| l.max(x.abs()));
         for group in problem.row_groups() {
             let range = group.first_row..group.first_row + group.size * group.count;
@@ -252,7 +281,11 @@ impl Equations {
 
     /// The unknown whose equation misses the largest share of its terms, and that share: a
     /// coordinate, or a row.
-    pub(crate) fn worst(&self, skip_dof: impl Fn(usize) -> bool, skip_row: impl Fn(usize) -> bool) -> (Place, f64) {
+    pub(crate) fn worst(
+        &self,
+        skip_dof: impl Fn(usize) -> bool,
+        skip_row: impl Fn(usize) -> bool,
+    ) -> (Place, f64) {
         let share = |missed: f64, size: f64| match missed.abs() / size.max(f64::MIN_POSITIVE) {
             _ if missed == 0.0 => 0.0,
             share if share.is_nan() => f64::INFINITY,
@@ -261,8 +294,8 @@ impl Equations {
         let mut worst = (Place::Dof(0), 0.0);
         let largest = self.primal_size.iter().fold(0.0f64, |l, s| l.max(*s));
         for (k, (r, size)) in self.primal.iter().zip(&self.primal_size).enumerate() {
-            // Terms that are rounding of the others are as good as these.
-            let share = share(*r, size.max(f64::EPSILON * largest));
+            // Forces that balance each other on one node leave its rounding, and no size.
+            let share = share(*r, size.max(BALANCED * largest));
             if share > worst.1 && !skip_dof(k) {
                 worst = (Place::Dof(k), share);
             }
@@ -380,9 +413,7 @@ impl LawRoom {
                         let u = at.v[k] - rate;
                         out[k] = match viscous {
                             true => strain + u,
-                            false => {
-                                strain + self.deformation[k] - value + problem.relaxation_time(i, k) * u
-                            }
+                            false => strain + self.deformation[k] - value + problem.relaxation_time(i, k) * u,
                         };
                     }
                     first += width;
@@ -438,7 +469,8 @@ fn check(problem: &Problem) -> Result<(), GradientError> {
                 return refuse(name(), "it is an impact, whose derivative is not built");
             }
             ComponentId::ForceField(i)
-                if !problem.force_fields()[i].component.law.is_linear() && problem.motion(group).is_some() =>
+                if !problem.force_fields()[i].component.law.is_linear()
+                    && problem.motion(group).is_some() =>
             {
                 return refuse(
                     name(),
@@ -451,7 +483,9 @@ fn check(problem: &Problem) -> Result<(), GradientError> {
     let rate = problem.rayleigh().stiffness;
     if rate > 0.0 {
         for (i, field) in problem.force_fields().iter().enumerate() {
-            if problem.treatment(i) == Treatment::Compliance && field.component.law.row_law() == RowLaw::Elastic {
+            if problem.treatment(i) == Treatment::Compliance
+                && field.component.law.row_law() == RowLaw::Elastic
+            {
                 return refuse(
                     format!("`{}`", field.name),
                     "it is a row, and the model damps in proportion to stiffness",

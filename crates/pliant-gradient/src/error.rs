@@ -68,6 +68,12 @@ pub enum GradientError {
         /// Their number with the other parameters.
         found: usize,
     },
+    /// There is no model with some parameters close to those asked for.
+    #[error("a derivative compares models of parameters close by, and there is none: {why}")]
+    NoModel {
+        /// Why.
+        why: String,
+    },
     /// A vector of the wrong length.
     #[error("{what}: {expected} numbers are needed, {found} were given")]
     Length {

@@ -61,7 +61,12 @@ impl Family {
                 moved[k] = at[k] + step * SHARE * scale;
                 let other = make(&moved)?;
                 check_structure(&base, &other, k, moved[k])?;
-                add_start(&base, [&origin, &other.initial_state()?], weight / (SHARE * scale), &mut start);
+                add_start(
+                    &base,
+                    [&origin, &other.initial_state()?],
+                    weight / (SHARE * scale),
+                    &mut start,
+                );
                 of_parameter.push(Equations::new(other)?);
             }
             moved[k] = at[k];
@@ -127,8 +132,11 @@ impl Family {
                 let (p, v) = (node.position_range(), node.velocity_range());
                 moved.clear();
                 moved.resize(v.len(), 0.0);
-                node.space
-                    .local(&state.positions[p.clone()], &member.state.positions[p], &mut moved);
+                node.space.local(
+                    &state.positions[p.clone()],
+                    &member.state.positions[p],
+                    &mut moved,
+                );
                 let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
                 let velocities = &member.state.velocities[v.clone()];
                 out += weight / scale * (dot(&by_x[v.clone()], &moved) + dot(&by_v[v], velocities));
@@ -158,8 +166,12 @@ impl Family {
             }
             member.evaluate(at)?;
             let weight = weight / scale;
-            dr.iter_mut().zip(&member.primal).for_each(|(d, r)| *d += weight * r);
-            ds.iter_mut().zip(&member.rows).for_each(|(d, r)| *d += weight * r);
+            dr.iter_mut()
+                .zip(&member.primal)
+                .for_each(|(d, r)| *d += weight * r);
+            ds.iter_mut()
+                .zip(&member.rows)
+                .for_each(|(d, r)| *d += weight * r);
         }
         Ok(())
     }
@@ -192,7 +204,12 @@ fn add_start(base: &Problem, [from, to]: [&State; 2], weight: f64, out: &mut [Ve
 }
 
 /// An error unless two models have the same structure.
-fn check_structure(base: &Problem, other: &Problem, parameter: usize, value: f64) -> Result<(), GradientError> {
+fn check_structure(
+    base: &Problem,
+    other: &Problem,
+    parameter: usize,
+    value: f64,
+) -> Result<(), GradientError> {
     let counts = |p: &Problem| {
         [
             (p.nodes().len(), "nodes"),

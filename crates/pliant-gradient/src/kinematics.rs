@@ -93,7 +93,8 @@ fn right_jacobian(r: Vec3) -> Mat3 {
     let (first, second) = if angle < 0.1 {
         let s = angle * angle;
         let first = 0.5 - s * (1.0 / 24.0 - s * (1.0 / 720.0 - s * (1.0 / 40_320.0 - s / 3_628_800.0)));
-        let second = 1.0 / 6.0 - s * (1.0 / 120.0 - s * (1.0 / 5040.0 - s * (1.0 / 362_880.0 - s / 39_916_800.0)));
+        let second =
+            1.0 / 6.0 - s * (1.0 / 120.0 - s * (1.0 / 5040.0 - s * (1.0 / 362_880.0 - s / 39_916_800.0)));
         (first, second)
     } else {
         let half = (0.5 * angle).sin();
@@ -168,7 +169,14 @@ impl VelocityVariation {
 
     /// Writes the change of the velocities of all nodes under the displacements `y` of all nodes,
     /// at velocities `v` of all nodes.
-    pub(crate) fn apply(&mut self, model: &Model, evaluation: &Evaluation, v: &[f64], y: &[f64], du: &mut [f64]) {
+    pub(crate) fn apply(
+        &mut self,
+        model: &Model,
+        evaluation: &Evaluation,
+        v: &[f64],
+        y: &[f64],
+        du: &mut [f64],
+    ) {
         du.fill(0.0);
         for index in &self.nodes {
             let node = &model.nodes()[*index];
@@ -279,7 +287,10 @@ mod tests {
             for k in 0..3 {
                 let step = Vec3::from_fn(|i, _| if i == k { 1e-5 } else { 0.0 });
                 let turn = |sign: f64| {
-                    let ends = [rotation::conjugate(rotation::exp(r)), rotation::exp(r + sign * step)];
+                    let ends = [
+                        rotation::conjugate(rotation::exp(r)),
+                        rotation::exp(r + sign * step),
+                    ];
                     rotation::log(rotation::multiply(ends[0], ends[1]))
                 };
                 let expected = (turn(1.0) - turn(-1.0)) / 2e-5;

@@ -49,7 +49,10 @@ impl Law {
             lists.iter().map(|l| l.len() * space_size).collect()
         };
         let mut seen = vec![false; count];
-        let overlap = lists.iter().flatten().any(|e| std::mem::replace(&mut seen[*e], true));
+        let overlap = lists
+            .iter()
+            .flatten()
+            .any(|e| std::mem::replace(&mut seen[*e], true));
         let blocks = || Blocks::new(widths.iter().map(|w| (*w, *w)));
         Self {
             node,
@@ -99,7 +102,12 @@ impl Laws {
             acts.then(|| {
                 let node = problem.node(field.node);
                 let lists = evaluation.groups(i).to_vec();
-                Law::new(node.space.velocity_size(), node.velocity_range(), lists, node.count)
+                Law::new(
+                    node.space.velocity_size(),
+                    node.velocity_range(),
+                    lists,
+                    node.count,
+                )
             })
         });
         let rows = problem.row_groups().iter().map(|group| {
@@ -296,8 +304,14 @@ impl Laws {
                         .collect();
                     places.iter().for_each(|(_, c)| one[*c] = 1.0);
                     let given = match of_velocity {
-                        false => RowArguments { x: &one[..at.x.len()], ..given },
-                        true => RowArguments { v: &one[..count], ..given },
+                        false => RowArguments {
+                            x: &one[..at.x.len()],
+                            ..given
+                        },
+                        true => RowArguments {
+                            v: &one[..count],
+                            ..given
+                        },
                     };
                     room.evaluate(problem, group, given, &mut at_one);
                     for (g, c) in &places {
@@ -325,12 +339,21 @@ impl Laws {
     pub(crate) fn not_finite<'a>(&self, problem: &'a Problem) -> Option<&'a str> {
         let fails = |law: &Law| {
             let all = [&law.dx, &law.dv];
-            all.iter().any(|b| (0..b.len()).any(|g| b.block(g).iter().any(|k| !k.is_finite())))
+            all.iter()
+                .any(|b| (0..b.len()).any(|g| b.block(g).iter().any(|k| !k.is_finite())))
         };
         let fields = problem.force_fields().iter().zip(&self.fields);
-        let field = fields.filter(|(_, law)| law.as_ref().is_some_and(fails)).map(|(f, _)| &*f.name);
-        let rows = problem.row_groups().iter().zip(&self.rows).filter(|(_, law)| fails(law));
-        field.chain(rows.map(|(g, _)| problem.component_name(g.component))).next()
+        let field = fields
+            .filter(|(_, law)| law.as_ref().is_some_and(fails))
+            .map(|(f, _)| &*f.name);
+        let rows = problem
+            .row_groups()
+            .iter()
+            .zip(&self.rows)
+            .filter(|(_, law)| fails(law));
+        field
+            .chain(rows.map(|(g, _)| problem.component_name(g.component)))
+            .next()
     }
 
     /// Adds the forces of all force fields for displacements `y` and changes `u` of the velocities
@@ -440,7 +463,9 @@ fn add_compliance(room: &LawRoom, group: &RowGroup, law: &Law, own: &[f64], out:
     let ComponentId::ForceField(i) = group.component else {
         return;
     };
-    let Some(compliance) = room.compliance(i) else { return };
+    let Some(compliance) = room.compliance(i) else {
+        return;
+    };
     for g in 0..compliance.len() {
         let width = compliance.width(g);
         for (l, row) in compliance.block(g).chunks_exact(width.max(1)).enumerate() {
@@ -510,7 +535,9 @@ fn by_differences(
                     moved.positions[p.clone()].copy_from_slice(&state.positions[p.clone()]);
                     moved.velocities[v.clone()].copy_from_slice(&state.velocities[v.clone()]);
                     step.fill(0.0);
-                    moving.iter().for_each(|g| step[law.coordinate(*g, k)] = t * scale(law, *g));
+                    moving
+                        .iter()
+                        .for_each(|g| step[law.coordinate(*g, k)] = t * scale(law, *g));
                     match of_velocity {
                         false => node.space.retract(&mut moved.positions[p.clone()], &step),
                         true => {

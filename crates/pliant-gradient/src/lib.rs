@@ -8,6 +8,7 @@
 //! parameters. Trajectories are in the facade `pliant`, which takes the steps. The crate takes no
 //! step and finds no equilibrium.
 
+mod contacts;
 mod differences;
 mod equations;
 mod error;
@@ -19,12 +20,13 @@ mod rest;
 mod solve;
 mod step;
 
+pub use contacts::{ContactBranch, ContactMove, ContactPlace, TakenContact};
 pub use error::GradientError;
 pub use family::{Family, MakeModel};
 pub use rest::{RestDerivative, RestState};
 pub use solve::SolveReport;
-pub use step::{StepDerivative, TakenStep};
 pub(crate) use step::check_length;
+pub use step::{StepDerivative, TakenStep};
 
 /// A direction in the space of states, or a gradient over it: one number for each independent
 /// coordinate, of displacements (of bodies: translation in world axes, rotation in body axes) and

@@ -2,6 +2,7 @@
 //! a matrix.
 
 use crate::GradientError;
+use crate::contacts::Contacts;
 use crate::equations::{Equations, Moment};
 use crate::kinematics::{VelocityVariation, gather, is_linear, places, scatter};
 use crate::laws::Laws;
@@ -23,6 +24,8 @@ use pliant_model::{Blocks, Problem, Space};
 #[derive(Debug)]
 pub(crate) struct Linearised {
     pub(crate) laws: Laws,
+    /// Contacts of a step, whose rows are behind those of the model.
+    pub(crate) contacts: Contacts,
     /// `G` of each mapped node under the forces that act through it; none of linear mappings.
     geometry: Vec<Option<Blocks>>,
     variation: VelocityVariation,
@@ -45,6 +48,7 @@ impl Linearised {
         };
         Self {
             laws: Laws::new(problem, evaluation),
+            contacts: Contacts::default(),
             geometry: (0..nodes).map(shapes).collect(),
             variation: VelocityVariation::default(),
             counted: Default::default(),
@@ -91,7 +95,7 @@ impl Linearised {
     }
 
     /// Writes `dr` (n) and `ds` (m) for displacements and velocities of the independent coordinates
-    /// (n) and changes of the multipliers (m).
+    /// (n) and changes of the multipliers (m); of contacts behind those of the model.
     pub(crate) fn apply(
         &mut self,
         equations: &mut Equations,
@@ -146,10 +150,64 @@ impl Linearised {
                 }
             }
         }
+        let (own, of_contacts) = multipliers.split_at(problem.row_count());
+        let (ds, on_contacts) = ds.split_at_mut(problem.row_count());
+        self.contacts.apply(us, of_contacts, forces, on_contacts);
         evaluation.pull_back(problem, forces);
         gather(problem, forces, dr);
         dr.iter_mut().for_each(|r| *r = -*r);
-        self.laws.rows(problem, law, [ys, us], multipliers, (room, ds));
+        self.laws.rows(problem, law, [ys, us], own, (room, ds));
+    }
+
+    /// Adds to `dr` (n) and `ds` (m, contacts behind) what the contacts make of a direction of the
+    /// state at the start of the step, whose velocities are `start`.
+    pub(crate) fn add_contacts_by_start(
+        &mut self,
+        equations: &Equations,
+        (x, v): (&[f64], &[f64]),
+        start: &[f64],
+        [dr, ds]: [&mut [f64]; 2],
+    ) {
+        if self.contacts.rows() == 0 {
+            return;
+        }
+        let (problem, evaluation) = (&equations.problem, &equations.evaluation);
+        let [vs, on_dofs, forces, ..] = &mut self.nodes;
+        scatter(problem, v, vs);
+        evaluation.push_forward(problem, vs);
+        forces.fill(0.0);
+        let ends = [start, &equations.state.velocities];
+        let out = &mut ds[problem.row_count()..];
+        self.contacts.by_start((x, vs), ends, forces, out);
+        evaluation.pull_back(problem, forces);
+        gather(problem, forces, on_dofs);
+        dr.iter_mut().zip(&*on_dofs).for_each(|(r, f)| *r -= f);
+    }
+
+    /// Adds the transpose: what `p` (n) and `q` (m, contacts behind) are against displacements and
+    /// velocities of the independent coordinates at the start (n).
+    pub(crate) fn add_contacts_by_start_transposed(
+        &mut self,
+        equations: &Equations,
+        [p, q]: [&[f64]; 2],
+        start: &[f64],
+        [x, v]: [&mut [f64]; 2],
+    ) {
+        if self.contacts.rows() == 0 {
+            return;
+        }
+        let (problem, evaluation) = (&equations.problem, &equations.evaluation);
+        let [vs, on_dofs, forces, ..] = &mut self.nodes;
+        scatter(problem, p, forces);
+        evaluation.push_forward(problem, forces);
+        forces.iter_mut().for_each(|f| *f = -*f);
+        vs.fill(0.0);
+        let ends = [start, &equations.state.velocities];
+        let q = &q[problem.row_count()..];
+        self.contacts.by_start_transposed((forces, q), ends, x, vs);
+        evaluation.pull_back(problem, vs);
+        gather(problem, vs, on_dofs);
+        v.iter_mut().zip(&*on_dofs).for_each(|(v, d)| *v += d);
     }
 
     /// Writes `M v` of the independent coordinates (n).
@@ -189,7 +247,12 @@ impl Linearised {
         forces.iter_mut().for_each(|f| *f = -*f);
         ys.fill(0.0);
         us.fill(0.0);
-        self.laws.rows_transposed(problem, law, q, [ys, us], (room, multipliers));
+        let (q, on_contacts) = q.split_at(problem.row_count());
+        let (multipliers, of_contacts) = multipliers.split_at_mut(problem.row_count());
+        self.laws
+            .rows_transposed(problem, law, q, [ys, us], (room, multipliers));
+        self.contacts
+            .apply_transposed(forces, on_contacts, us, of_contacts);
         for group in problem.row_groups() {
             let first = problem.node(group.node).first_velocity;
             for k in 0..group.size * group.count {
@@ -242,7 +305,9 @@ fn each_spin(problem: &Problem, velocities: &[f64], mut f: impl FnMut(usize, Mat
             continue;
         }
         for e in 0..node.count {
-            let Some(rigid) = mass.component.rigid(e) else { continue };
+            let Some(rigid) = mass.component.rigid(e) else {
+                continue;
+            };
             let at = node.first_velocity + 6 * e + 3;
             let (w, inertia) = (vec3(velocities, at), rigid.inertia_matrix());
             f(at, skew(w) * inertia - skew(inertia * w));

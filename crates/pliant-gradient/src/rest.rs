@@ -55,7 +55,7 @@ impl RestDerivative {
         let (n, m) = (problem.dof_count(), problem.row_count());
         Ok(Self {
             linearised: Linearised::new(&equations),
-            saddle: Saddle::new(&equations)?,
+            saddle: Saddle::new(&equations, &[])?,
             equations,
             kept: KeptMoment::default(),
             adjoint: [vec![0.0; n], vec![0.0; m]],
@@ -75,8 +75,16 @@ impl RestDerivative {
         if self.equations.problem.parameters() != problem.parameters() {
             *self = Self::new(problem)?;
         }
-        check_length("the multipliers at rest", problem.row_count(), rest.multipliers.len())?;
-        check_length("the fixed coordinates at rest", problem.dof_count(), rest.fixed.len())?;
+        check_length(
+            "the multipliers at rest",
+            problem.row_count(),
+            rest.multipliers.len(),
+        )?;
+        check_length(
+            "the fixed coordinates at rest",
+            problem.dof_count(),
+            rest.fixed.len(),
+        )?;
         let kept = &mut self.kept;
         kept.time = rest.time;
         kept.take(rest.state, rest.multipliers, rest.external, rest.fixed);
@@ -92,7 +100,7 @@ impl RestDerivative {
             });
         }
         self.saddle
-            .place(&mut self.equations, &self.linearised.laws, None, &self.kept)
+            .place(&mut self.equations, &self.linearised, None, &self.kept)
     }
 
     /// How independent coordinates (n) and multipliers (m) move where the residuals of the equations
@@ -112,7 +120,10 @@ impl RestDerivative {
         r.iter_mut().zip(dr).for_each(|(r, d)| *r = -d);
         s.iter_mut().zip(ds).for_each(|(s, d)| *s = -d);
         let bound = &self.linearised.laws.at_bound;
-        s.iter_mut().zip(bound).filter(|(_, b)| **b).for_each(|(s, _)| *s = 0.0);
+        s.iter_mut()
+            .zip(bound)
+            .filter(|(_, b)| **b)
+            .for_each(|(s, _)| *s = 0.0);
         let Self {
             saddle,
             linearised,
@@ -135,7 +146,11 @@ impl RestDerivative {
     /// [`GradientError::Length`].
     pub fn carry(&self, by_x: &[f64], out: &mut Vec<f64>) -> Result<(), GradientError> {
         let problem = &self.equations.problem;
-        check_length("a gradient by displacements of all nodes", problem.velocity_count(), by_x.len())?;
+        check_length(
+            "a gradient by displacements of all nodes",
+            problem.velocity_count(),
+            by_x.len(),
+        )?;
         let mut nodes = by_x.to_vec();
         self.equations.evaluation.pull_back(problem, &mut nodes);
         out.clear();
@@ -222,15 +237,24 @@ impl RestDerivative {
         parameter: usize,
         [dr, ds]: [&mut Vec<f64>; 2],
     ) -> Result<(), GradientError> {
-        family.derivative(&self.equations.problem, parameter, &self.kept.get(), [&mut *dr, &mut *ds])?;
+        family.derivative(
+            &self.equations.problem,
+            parameter,
+            &self.kept.get(),
+            [&mut *dr, &mut *ds],
+        )?;
         let [moved, on_dofs] = &mut self.room;
         let places = family.start(parameter)[0].iter().zip(&self.kept.fixed);
         moved.clear();
         moved.extend(places.map(|(x, fixed)| if *fixed { *x } else { 0.0 }));
         let mut on_rows = vec![0.0; ds.len()];
         self.rows.fill(0.0);
-        self.linearised
-            .apply(&mut self.equations, [moved, &self.still], &self.rows, [on_dofs, &mut on_rows]);
+        self.linearised.apply(
+            &mut self.equations,
+            [moved, &self.still],
+            &self.rows,
+            [on_dofs, &mut on_rows],
+        );
         dr.iter_mut().zip(&*on_dofs).for_each(|(d, a)| *d += a);
         ds.iter_mut().zip(&on_rows).for_each(|(d, a)| *d += a);
         Ok(())

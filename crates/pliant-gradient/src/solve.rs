@@ -2,10 +2,12 @@
 //! factor of the symmetric KKT matrix.
 
 use crate::GradientError;
+use crate::contacts::TakenContact;
 use crate::equations::{Equations, KeptMoment};
-use crate::laws::Laws;
-use pliant_kkt::{Assembler, GeometricStiffness, GeometricTerms, Scheme, StepInput};
+use crate::linearised::Linearised;
+use pliant_kkt::{Assembler, Extended, GeometricStiffness, GeometricTerms, Scheme, StepInput, Tail};
 use pliant_krylov::{FnOperator, GeneralMinimalResidual, KrylovSolver};
+use pliant_model::{NodeId, State};
 use pliant_solvers::{DirectSolver, KktSystem, Solution, SolveError, StationarySolver, Variable};
 use std::cell::RefCell;
 
@@ -67,6 +69,9 @@ impl Factor {
 #[derive(Debug)]
 pub(crate) struct Saddle {
     assembler: Assembler,
+    /// Rows of contacts behind those of the model, and the system with them.
+    tail: Tail,
+    extended: Extended,
     solver: Factor,
     krylov: GeneralMinimalResidual,
     /// Right-hand sides: of the equations of the independent coordinates and of the rows; of the
@@ -90,15 +95,17 @@ pub(crate) struct Saddle {
 }
 
 impl Saddle {
-    /// Plans the system of equations.
+    /// Plans the system of equations, with contacts of some nodes.
     ///
     /// # Errors
     /// [`GradientError::Plan`] if it is too large.
-    pub(crate) fn new(equations: &Equations) -> Result<Self, GradientError> {
+    pub(crate) fn new(equations: &Equations, touching: &[NodeId]) -> Result<Self, GradientError> {
         let (n, m) = (equations.problem.dof_count(), equations.problem.row_count());
         let pair = || [vec![0.0; n], vec![0.0; m]];
         Ok(Self {
-            assembler: Assembler::new(&equations.problem, &equations.evaluation)?,
+            assembler: Assembler::with_transient(&equations.problem, &equations.evaluation, touching)?,
+            tail: Tail::default(),
+            extended: Extended::default(),
             solver: Factor::default(),
             krylov: GeneralMinimalResidual::default(),
             rhs: pair(),
@@ -116,17 +123,18 @@ impl Saddle {
     }
 
     /// Fills and factors the symmetric matrix at a moment that the equations were evaluated at: of a
-    /// step of a scheme, or of rest.
+    /// step of a scheme with its contacts and its start, or of rest.
     ///
     /// # Errors
     /// [`GradientError::Solve`] where there is no factor.
     pub(crate) fn place(
         &mut self,
         equations: &mut Equations,
-        laws: &Laws,
-        scheme: Option<&Scheme>,
+        linearised: &Linearised,
+        scheme: Option<(&Scheme, &[TakenContact], &State)>,
         kept: &KeptMoment,
     ) -> Result<(), GradientError> {
+        let laws = &linearised.laws;
         self.assembler.fixed_mut().copy_from_slice(&kept.fixed);
         let geometry = GeometricTerms {
             forces: GeometricStiffness::Full,
@@ -139,7 +147,7 @@ impl Saddle {
             ..
         } = &mut *equations;
         match scheme {
-            Some(scheme) => self.assembler.fill(
+            Some((scheme, ..)) => self.assembler.fill(
                 problem,
                 evaluation,
                 &scheme.with_geometry(geometry),
@@ -161,32 +169,64 @@ impl Saddle {
         // Rows that are not at a bound act both ways.
         let free = (f64::NEG_INFINITY, f64::INFINITY);
         self.assembler.row_bounds_mut().fill(free);
-        let singular = self.solver.prepare(self.assembler.system(), scheme.is_some())?;
+        self.tail.clear();
+        if let Some((_, contacts, start)) = scheme {
+            linearised.contacts.fill(contacts, &mut self.tail);
+            self.assembler.project(problem, start, &mut self.tail)?;
+        }
+        let m = self.assembler.system().m() + self.tail.rows();
+        for list in [
+            &mut self.rhs[1],
+            &mut self.answer[1],
+            &mut self.row_units,
+            &mut self.scales[1],
+            &mut self.room[1],
+            &mut self.work[1],
+        ] {
+            list.clear();
+            list.resize(m, 0.0);
+        }
+        for list in &mut self.flat {
+            list.clear();
+            list.resize(self.zero.len() + m, 0.0);
+        }
+        let system = match self.tail.rows() {
+            0 => self.assembler.system(),
+            _ => self.extended.fill(self.assembler.system(), &[], &self.tail)?,
+        };
+        let singular = self.solver.prepare(system, scheme.is_some())?;
         if let Some(variable) = singular {
             let place = match variable {
                 Variable::Dof(k) => equations.problem.describe_dof(k),
-                Variable::Row(k) => equations.problem.describe_row(k),
+                Variable::Row(k) if k < equations.rows.len() => equations.problem.describe_row(k),
+                Variable::Row(_) => "a contact".to_owned(),
             };
             return Err(GradientError::Singular { place });
         }
-        self.find_units(equations, laws, scheme.map(|s| s.h));
+        self.find_units(equations, linearised, scheme.map(|(s, ..)| s.h));
         Ok(())
     }
 
     /// The units of the equations in those of the system, and the scales of the unknowns.
-    fn find_units(&mut self, equations: &Equations, laws: &Laws, h: Option<f64>) {
+    fn find_units(&mut self, equations: &Equations, linearised: &Linearised, h: Option<f64>) {
+        let laws = &linearised.laws;
         self.unit = h.unwrap_or(1.0);
         laws.own(&equations.problem, &mut self.own);
         for (k, unit) in self.row_units.iter_mut().enumerate() {
-            let [by_place, by_rate] = self.own[k];
+            // Contacts are written for velocities.
+            let [by_place, by_rate] = self.own.get(k).copied().unwrap_or([0.0, 1.0]);
             *unit = match h {
-                _ if laws.at_bound[k] => 1.0,
+                _ if laws.at_bound.get(k) == Some(&true) => 1.0,
                 Some(h) => h * by_place + by_rate,
                 None if by_place == 0.0 => 1.0,
                 None => by_place,
             };
         }
-        let KktSystem { w, j, r, fixed, .. } = self.assembler.system();
+        let present = match self.tail.rows() {
+            0 => None,
+            _ => self.extended.system(),
+        };
+        let KktSystem { w, j, r, fixed, .. } = present.unwrap_or_else(|| self.assembler.system());
         let [of_dofs, of_rows] = &mut self.scales;
         for (i, scale) in of_dofs.iter_mut().enumerate() {
             *scale = w.get(i, i).abs().sqrt();
@@ -216,6 +256,8 @@ impl Saddle {
     ) -> Result<SolveReport, GradientError> {
         let Self {
             assembler,
+            tail,
+            extended,
             solver,
             krylov,
             rhs,
@@ -236,6 +278,8 @@ impl Saddle {
         let failed = RefCell::new(None);
         let inverse = RefCell::new(Inverse {
             assembler,
+            tail,
+            extended,
             solver,
             solution,
             unit: *unit,
@@ -266,13 +310,13 @@ impl Saddle {
                 *b = x / scale(n + k);
             }
             let (of_dofs, of_rows) = out.split_at_mut(n);
-            inverse.borrow().from_system(b);
+            inverse.borrow().answer_of_system(b);
             (product.borrow_mut())(a, b, of_dofs, of_rows);
             *products.borrow_mut() += 1;
             if let Err(e) = inverse.borrow_mut().apply(of_dofs, of_rows) {
                 failed.borrow_mut().get_or_insert(e);
             }
-            inverse.borrow().to_system(of_rows);
+            inverse.borrow().answer_in_system(of_rows);
             for (k, (y, o)) in y.iter_mut().zip(&out).enumerate() {
                 *y = match k < n {
                     true if fixed[k] => x[k],
@@ -298,7 +342,7 @@ impl Saddle {
                 }
             }
             inverse.borrow_mut().apply(of_dofs, of_rows)?;
-            inverse.borrow().to_system(of_rows);
+            inverse.borrow().answer_in_system(of_rows);
             for (k, r) in residual.iter_mut().enumerate() {
                 *r = match k < n {
                     true if fixed[k] => 0.0,
@@ -321,13 +365,13 @@ impl Saddle {
                 *c /= scale(k);
             }
             let (by_dofs, by_rows) = correction.split_at_mut(n);
-            inverse.borrow().from_system(by_rows);
+            inverse.borrow().answer_of_system(by_rows);
             for (list, by) in answer.iter_mut().zip([&*by_dofs, &*by_rows]) {
                 list.iter_mut().zip(by).for_each(|(x, c)| *x += c);
             }
             let of_rows = &mut room[1];
             of_rows.clone_from(&answer[1]);
-            inverse.borrow().to_system(of_rows);
+            inverse.borrow().answer_in_system(of_rows);
             let all = answer[0].iter().chain(&*of_rows).enumerate();
             let size = largest(&mut all.map(|(k, x)| x * scale(k)));
             report.change = if size == 0.0 { 0.0 } else { change / size };
@@ -353,6 +397,8 @@ impl Saddle {
 /// of each row, and the transposed one `diag(1, h) K diag(1/h, -u)`.
 struct Inverse<'a> {
     assembler: &'a mut Assembler,
+    tail: &'a mut Tail,
+    extended: &'a mut Extended,
     solver: &'a mut Factor,
     solution: &'a mut Solution,
     unit: f64,
@@ -363,14 +409,14 @@ struct Inverse<'a> {
 impl Inverse<'_> {
     /// Takes the second part of an answer from the units of the system to its own: multipliers from
     /// impulses, or what multiplies rows.
-    fn from_system(&self, rows: &mut [f64]) {
+    fn answer_of_system(&self, rows: &mut [f64]) {
         for (x, unit) in rows.iter_mut().zip(self.row_units) {
             *x /= if self.transposed { -unit } else { self.unit };
         }
     }
 
     /// The way back.
-    fn to_system(&self, rows: &mut [f64]) {
+    fn answer_in_system(&self, rows: &mut [f64]) {
         for (x, unit) in rows.iter_mut().zip(self.row_units) {
             *x *= if self.transposed { -unit } else { self.unit };
         }
@@ -382,18 +428,27 @@ impl Inverse<'_> {
         let scale = if self.transposed { 1.0 } else { self.unit };
         c.iter_mut().zip(&*of_dofs).for_each(|(c, r)| *c = scale * r);
         let b = self.assembler.row_right_hand_side_mut();
-        for ((b, r), unit) in b.iter_mut().zip(&*of_rows).zip(self.row_units) {
+        let all = b.iter_mut().chain(&mut self.tail.b);
+        for ((b, r), unit) in all.zip(&*of_rows).zip(self.row_units) {
             *b = match self.transposed {
                 true => r / self.unit,
                 false => -r / unit,
             };
         }
-        self.solver.solve(self.assembler.system(), self.solution)?;
+        let base = self.assembler.system();
+        if self.tail.rows() > 0 {
+            self.extended.fill_right_hand_sides(base, &[], self.tail);
+        }
+        let system = match self.tail.rows() {
+            0 => base,
+            _ => self.extended.system().unwrap_or(base),
+        };
+        self.solver.solve(system, self.solution)?;
         let scale = if self.transposed { self.unit } else { 1.0 };
         let x = of_dofs.iter_mut().zip(&self.solution.x);
         x.for_each(|(r, x)| *r = scale * x);
         of_rows.copy_from_slice(&self.solution.mu);
-        self.from_system(of_rows);
+        self.answer_of_system(of_rows);
         Ok(())
     }
 }

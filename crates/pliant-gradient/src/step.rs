@@ -1,15 +1,20 @@
 //! The derivative of one step of the nonlinear method.
 
+use crate::contacts::TakenContact;
 use crate::equations::{Equations, KeptMoment, Place};
 use crate::kinematics::{Retraction, gather};
 use crate::linearised::Linearised;
 use crate::solve::{Saddle, SolveReport};
 use crate::{Family, GradientError, StateVector};
 use pliant_kkt::Scheme;
-use pliant_model::{Problem, State};
+use pliant_model::{NodeId, Problem, State};
 
 /// Largest share of its terms that an equation of what is differentiated may miss.
 pub(crate) const SOLVED: f64 = 1e-6;
+
+/// Share of the largest coordinate that is moved in a step at the least velocity that others are
+/// compared with.
+const SLOW: f64 = 1e-6;
 
 /// A step that was taken: its length, both ends, and what acted.
 #[derive(Clone, Copy, Debug)]
@@ -28,6 +33,8 @@ pub struct TakenStep<'a> {
     pub external: &'a [f64],
     /// Which independent coordinates are held.
     pub fixed: &'a [bool],
+    /// The contacts that carried an impulse.
+    pub contacts: &'a [TakenContact],
 }
 
 /// The derivative of a step of the nonlinear method with all weights at its end (implicit Euler,
@@ -64,6 +71,7 @@ pub struct TakenStep<'a> {
 /// let mut derivative = StepDerivative::new(&problem)?;
 /// derivative.place(&problem, &TakenStep {
 ///     h: 0.5, time: 0.0, start: &start, end: &end, multipliers: &[], external: &[], fixed: &[false],
+///     contacts: &[],
 /// })?;
 /// let mut moved = StateVector::zeros(1);
 /// derivative.tangent(&StateVector { x: vec![1.0], v: vec![0.0] }, &mut moved)?;
@@ -75,13 +83,18 @@ pub struct StepDerivative {
     equations: Equations,
     linearised: Linearised,
     saddle: Saddle,
+    touching: Vec<NodeId>,
     retraction: Retraction,
     kept: KeptMoment,
+    /// Velocities of all nodes at the start.
+    start_velocities: Vec<f64>,
     /// The last adjoint solution: against the equations of the independent coordinates and of the
     /// rows.
     adjoint: [Vec<f64>; 2],
     room: [Vec<f64>; 4],
+    /// Numbers of zero and room, for all rows.
     rows: [Vec<f64>; 2],
+    by_parameter: Vec<f64>,
 }
 
 impl StepDerivative {
@@ -92,20 +105,31 @@ impl StepDerivative {
     /// masses on nodes that are mapped nonlinearly; [`GradientError::Model`],
     /// [`GradientError::Plan`].
     pub fn new(problem: &Problem) -> Result<Self, GradientError> {
+        Self::with_contacts(problem, &[])
+    }
+
+    /// As [`new`](Self::new), of steps with contacts on some nodes.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn with_contacts(problem: &Problem, touching: &[NodeId]) -> Result<Self, GradientError> {
         let equations = Equations::new(problem.clone())?;
         let (n, m) = (problem.dof_count(), problem.row_count());
         Ok(Self {
             linearised: Linearised::new(&equations),
-            saddle: Saddle::new(&equations)?,
+            saddle: Saddle::new(&equations, touching)?,
+            touching: touching.to_vec(),
             equations,
             retraction: Retraction::default(),
             kept: KeptMoment {
                 start_velocity: vec![0.0; n],
                 ..KeptMoment::default()
             },
+            start_velocities: Vec::new(),
             adjoint: [vec![0.0; n], vec![0.0; m]],
             room: std::array::from_fn(|_| vec![0.0; n]),
             rows: std::array::from_fn(|_| vec![0.0; m]),
+            by_parameter: Vec::new(),
         })
     }
 
@@ -121,12 +145,16 @@ impl StepDerivative {
             let changed = self.equations.problem.row_groups() != problem.row_groups();
             self.equations.problem.set_parameters(problem.parameters());
             if changed {
-                *self = Self::new(problem)?;
+                *self = Self::with_contacts(problem, &std::mem::take(&mut self.touching))?;
             }
         }
         let n = problem.dof_count();
         for (what, expected, found) in [
-            ("the multipliers of a step", problem.row_count(), step.multipliers.len()),
+            (
+                "the multipliers of a step",
+                problem.row_count(),
+                step.multipliers.len(),
+            ),
             ("the fixed coordinates of a step", n, step.fixed.len()),
             (
                 "the velocities at the start of a step",
@@ -140,6 +168,15 @@ impl StepDerivative {
         gather(problem, &step.start.velocities, &mut kept.start_velocity);
         (kept.h, kept.time) = (Some(step.h), step.time + step.h);
         kept.take(step.end, step.multipliers, step.external, step.fixed);
+        self.start_velocities.clone_from(&step.start.velocities);
+        let contacts = &mut self.linearised.contacts;
+        contacts.place(problem, step.contacts, step.h, step.start, &step.end.velocities)?;
+        kept.contacts.clear();
+        kept.contacts.resize(problem.velocity_count(), 0.0);
+        contacts.add_forces(&mut kept.contacts);
+        kept.contact_sizes.clear();
+        kept.contact_sizes.resize(problem.velocity_count(), 0.0);
+        contacts.add_sizes(&mut kept.contact_sizes);
         self.equations.evaluate(&kept.get())?;
         self.linearised.place(&mut self.equations, &kept.get())?;
         self.check_solved(step)?;
@@ -148,8 +185,15 @@ impl StepDerivative {
         displacement.iter_mut().for_each(|v| *v *= step.h);
         self.retraction.place(problem, displacement);
         let scheme = Scheme::implicit_euler(step.h);
-        self.saddle
-            .place(&mut self.equations, &self.linearised.laws, Some(&scheme), &self.kept)
+        self.saddle.place(
+            &mut self.equations,
+            &self.linearised,
+            Some((&scheme, step.contacts, step.start)),
+            &self.kept,
+        )?;
+        let rows = self.saddle.rhs[1].len();
+        self.rows.iter_mut().for_each(|list| list.resize(rows, 0.0));
+        Ok(())
     }
 
     /// Whether the step is a solution of its equations, and its positions are where its velocities
@@ -175,6 +219,13 @@ impl StepDerivative {
                 }
             }
         }
+        let fastest = step.end.velocities.iter().chain(&step.start.velocities);
+        let fastest = fastest.fold(SLOW * largest / step.h, |l, v| l.max(v.abs()));
+        let by_contacts = self.linearised.contacts.missed(&step.start.velocities, fastest);
+        if by_contacts > share {
+            share = by_contacts;
+            "a contact".clone_into(&mut described);
+        }
         if share <= SOLVED {
             return Ok(());
         }
@@ -195,7 +246,11 @@ impl StepDerivative {
     ///
     /// # Errors
     /// [`GradientError::NotConverged`], [`GradientError::Length`].
-    pub fn tangent(&mut self, from: &StateVector, out: &mut StateVector) -> Result<SolveReport, GradientError> {
+    pub fn tangent(
+        &mut self,
+        from: &StateVector,
+        out: &mut StateVector,
+    ) -> Result<SolveReport, GradientError> {
         self.tangent_of(from, None, out)
     }
 
@@ -227,13 +282,19 @@ impl StepDerivative {
         for (r, m) in r.iter_mut().zip(&*scaled) {
             *r -= m / h;
         }
+        let start = &self.start_velocities;
+        self.linearised
+            .add_contacts_by_start(&self.equations, (&from.x, &from.v), start, [r, s]);
         if let Some([dr, ds]) = equations {
             r.iter_mut().zip(dr).for_each(|(r, d)| *r += d);
             s.iter_mut().zip(ds).for_each(|(s, d)| *s += d);
         }
         r.iter_mut().chain(&mut *s).for_each(|r| *r = -*r);
         let bound = &self.linearised.laws.at_bound;
-        s.iter_mut().zip(bound).filter(|(_, b)| **b).for_each(|(s, _)| *s = 0.0);
+        s.iter_mut()
+            .zip(bound)
+            .filter(|(_, b)| **b)
+            .for_each(|(s, _)| *s = 0.0);
         let Self {
             saddle,
             linearised,
@@ -262,7 +323,11 @@ impl StepDerivative {
     ///
     /// # Errors
     /// As [`tangent`](Self::tangent).
-    pub fn adjoint(&mut self, from: &StateVector, out: &mut StateVector) -> Result<SolveReport, GradientError> {
+    pub fn adjoint(
+        &mut self,
+        from: &StateVector,
+        out: &mut StateVector,
+    ) -> Result<SolveReport, GradientError> {
         let (n, h) = (self.kept.start_velocity.len(), self.h());
         from.check(n)?;
         let [on_end, y, u, turned] = &mut self.room;
@@ -295,13 +360,19 @@ impl StepDerivative {
         let rows = self.adjoint[1].iter_mut().zip(bound).filter(|(_, b)| **b);
         rows.for_each(|(q, _)| *q = 0.0);
         let [p, q] = &self.adjoint;
-        linearised.apply_transposed(equations, [p, q], [y, u, &mut self.rows[0]]);
+        linearised.apply_transposed(equations, [p, q], [y, u, &mut self.rows[1]]);
         out.x.clear();
         out.x.extend(from.x.iter().zip(&*y).map(|(f, y)| f - y));
         retraction.of_start_transposed(&mut out.x);
         linearised.inertia(equations, p, u);
         out.v.clear();
         out.v.extend(u.iter().map(|m| m / h));
+        y.fill(0.0);
+        u.fill(0.0);
+        let start = &self.start_velocities;
+        linearised.add_contacts_by_start_transposed(equations, [p, q], start, [&mut *y, &mut *u]);
+        out.x.iter_mut().zip(&*y).for_each(|(x, d)| *x -= d);
+        out.v.iter_mut().zip(&*u).for_each(|(v, d)| *v -= d);
         Ok(report)
     }
 
@@ -369,7 +440,7 @@ impl StepDerivative {
     /// Those of [`Family`], and [`GradientError::Model`] where another model has no value at the
     /// present positions.
     pub fn by_parameter(&mut self, family: &mut Family, parameter: usize) -> Result<f64, GradientError> {
-        let [dr, ds] = [&mut self.room[0], &mut self.rows[0]];
+        let [dr, ds] = [&mut self.room[0], &mut self.by_parameter];
         family.derivative(&self.equations.problem, parameter, &self.kept.get(), [dr, ds])?;
         let [p, q] = &self.adjoint;
         let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
@@ -395,6 +466,10 @@ impl StepDerivative {
 pub(crate) fn check_length(what: &'static str, expected: usize, found: usize) -> Result<(), GradientError> {
     match expected == found {
         true => Ok(()),
-        false => Err(GradientError::Length { what, expected, found }),
+        false => Err(GradientError::Length {
+            what,
+            expected,
+            found,
+        }),
     }
 }

@@ -8,6 +8,7 @@
 pub mod problem;
 pub mod pull;
 pub mod render;
+pub mod rollout;
 mod runner;
 
 pub use runner::*;

@@ -46,7 +46,7 @@ pub use report::{
 pub(crate) use approach::{Approach, Meeting, places_of_impacts, rebounds};
 pub(crate) use bounce::{Bounce, take_largest_share};
 pub use detect::Detection;
-pub(crate) use detect::look_ahead;
+pub use detect::look_ahead;
 pub use detect::{Search, check, predict};
 pub use drag::Drag;
 pub use law::ContactRows;

@@ -1,11 +1,13 @@
 //! Gradients of steps and trajectories.
 
+mod contacts;
 mod schedule;
 mod trajectory;
 
 use crate::{Error, Simulation};
 pub use pliant_gradient::{
-    Family, GradientError, MakeModel, RestDerivative, RestState, SolveReport, StateVector, StepDerivative, TakenStep,
+    ContactBranch, ContactMove, ContactPlace, Family, GradientError, MakeModel, RestDerivative, RestState,
+    SolveReport, StateVector, StepDerivative, TakenContact, TakenStep,
 };
 pub use trajectory::{
     Control, NodeGradient, Objective, Trajectory, TrajectoryGradient, TrajectoryReport, TrajectoryTangent,
@@ -42,10 +44,11 @@ impl Simulation {
         }
     }
 
-    /// The last step, as [`StepDerivative::place`] takes it; `None` before the first. It has to have
-    /// been taken by [`Integrator::Nonlinear`](crate::Integrator::Nonlinear) with all weights at its
-    /// end, at once and without contacts: `place` finds out.
-    pub fn last_step(&self) -> Option<TakenStep<'_>> {
+    /// The last step, as [`StepDerivative::place`] takes it, with its contacts, which
+    /// [`last_contacts`](Self::last_contacts) finds; `None` before the first. It has to have been
+    /// taken by [`Integrator::Nonlinear`](crate::Integrator::Nonlinear) with all weights at its end,
+    /// at once: `place` finds out.
+    pub fn last_step<'a>(&'a self, contacts: &'a [TakenContact]) -> Option<TakenStep<'a>> {
         let h = self.motion.time - self.start.time;
         (h > 0.0 && !self.start.state.positions.is_empty()).then(|| TakenStep {
             h,
@@ -55,27 +58,46 @@ impl Simulation {
             multipliers: &self.motion.multipliers,
             external: &self.motion.controls.external,
             fixed: &self.motion.controls.fixed,
+            contacts,
         })
+    }
+
+    /// Fills `out` with the contacts that carried an impulse in the last step, and with how they
+    /// move with its start. Cost: four searches for contacts for each coordinate that one of them
+    /// hangs on.
+    ///
+    /// # Errors
+    /// [`GradientError::NotBuilt`] for laws whose derivative is not built (elliptic and polygonal
+    /// friction, resistance to rolling, viscous friction, Hunt and Crossley's damping), and where
+    /// contacts come and go close to the start of the step.
+    pub fn last_contacts(&mut self, out: &mut Vec<TakenContact>) -> Result<(), GradientError> {
+        contacts::taken_contacts(self, self.motion.time - self.start.time, out)
+    }
+
+    /// A derivative of the steps of this simulation, not placed yet.
+    ///
+    /// # Errors
+    /// As [`StepDerivative::new`].
+    pub fn step_derivative(&self) -> Result<StepDerivative, GradientError> {
+        let touching = self
+            .system
+            .contacts
+            .as_ref()
+            .map_or(&[][..], |c| c.detection.nodes());
+        StepDerivative::with_contacts(&self.system.model, touching)
     }
 }
 
-/// The step that a simulation has just taken, of length `h` from `time`.
+/// Refuses a step that a simulation has just taken from `time` in parts.
 ///
 /// # Errors
-/// [`GradientError::NotBuilt`] if it was taken in parts, or with contacts.
-pub(crate) fn whole_step(simulation: &Simulation, time: f64) -> Result<TakenStep<'_>, GradientError> {
-    let what = || format!("the step from t = {time} s");
-    if simulation.start.time != time {
-        let why = "it was taken in halves: choose a shorter step";
-        return Err(GradientError::NotBuilt { what: what(), why });
+/// [`GradientError::NotBuilt`].
+pub(crate) fn check_whole(simulation: &Simulation, time: f64) -> Result<(), GradientError> {
+    match simulation.start.time == time {
+        true => Ok(()),
+        false => Err(GradientError::NotBuilt {
+            what: format!("the step from t = {time} s"),
+            why: "it was taken in halves: choose a shorter step",
+        }),
     }
-    let presses = |c: &crate::contact::ContactReading| c.impulse.iter().any(|f| *f != 0.0);
-    if simulation.contacts().iter().any(presses) {
-        let why = "contacts press in it, whose derivative is not built";
-        return Err(GradientError::NotBuilt { what: what(), why });
-    }
-    simulation.last_step().ok_or_else(|| GradientError::NotBuilt {
-        what: what(),
-        why: "it has no length",
-    })
 }

@@ -48,6 +48,16 @@ const TABLE: &[(&str, Allowed)] = &[
         ]),
     ),
     (
+        "pliant-gradient",
+        These(&[
+            "pliant-dense",
+            "pliant-solvers",
+            "pliant-krylov",
+            "pliant-model",
+            "pliant-kkt",
+        ]),
+    ),
+    (
         "pliant",
         These(&[
             "pliant-dense",
@@ -59,6 +69,7 @@ const TABLE: &[(&str, Allowed)] = &[
             "pliant-kkt",
             "pliant-contact",
             "pliant-stepper",
+            "pliant-gradient",
         ]),
     ),
     (
@@ -159,6 +170,7 @@ const LIBRARIES: &[&str] = &[
     "pliant-kkt",
     "pliant-contact",
     "pliant-stepper",
+    "pliant-gradient",
     "pliant",
 ];
 const NOT_IN_LIBRARIES: &[&str] = &["clap", "indicatif", "ron", "serde_json"];
@@ -178,6 +190,8 @@ const NEVER_REACHES: &[(&str, &str)] = &[
     ("pliant-solvers", "pliant"),
     ("pliant-kkt", "pliant-krylov"),
     ("pliant-stepper", "pliant-continuum"),
+    // Takes no step.
+    ("pliant-gradient", "pliant-stepper"),
     ("pliant", "pliant-lab"),
     ("pliant-model", "pliant-sparse"),
     ("pliant-model", "pliant-solvers"),

@@ -99,12 +99,10 @@ impl<'a> Search<'a> {
 
 /// Fills `out` with the contacts of a motion that may close within `h` (s), which neither the
 /// system nor its finder remembers; with none where nothing collides.
-pub(crate) fn look_ahead(
-    system: &mut System,
-    motion: &Motion,
-    h: f64,
-    out: &mut ContactList,
-) -> Result<(), Error> {
+///
+/// # Errors
+/// Whatever keeps the finder from knowing.
+pub fn look_ahead(system: &mut System, motion: &Motion, h: f64, out: &mut ContactList) -> Result<(), Error> {
     out.clear();
     tell_rest(system, motion);
     match Search::of(system, &motion.state) {
@@ -200,7 +198,7 @@ impl Detection {
     }
 
     /// The nodes on which contacts may act.
-    pub(crate) fn nodes(&self) -> &[NodeId] {
+    pub fn nodes(&self) -> &[NodeId] {
         &self.source.nodes
     }
 

@@ -1,7 +1,9 @@
 //! The gradient of a function of a trajectory, backwards and forwards.
 
 use super::schedule::split;
-use super::{Family, SolveReport, StateVector, StepDerivative, TakenStep, TrajectoryError, whole_step};
+use super::{
+    Family, SolveReport, StateVector, StepDerivative, TakenContact, TakenStep, TrajectoryError, check_whole,
+};
 use crate::{Checkpoint, Simulation};
 use pliant_model::{NodeId, Parameters, State};
 
@@ -22,11 +24,21 @@ pub trait Objective {
     ///
     /// # Errors
     /// Whatever keeps it from having a value.
-    fn at(&mut self, step: usize, simulation: &Simulation, by: &mut NodeGradient) -> Result<f64, TrajectoryError>;
+    fn at(
+        &mut self,
+        step: usize,
+        simulation: &Simulation,
+        by: &mut NodeGradient,
+    ) -> Result<f64, TrajectoryError>;
 }
 
 impl<F: FnMut(usize, &Simulation, &mut NodeGradient) -> f64> Objective for F {
-    fn at(&mut self, step: usize, simulation: &Simulation, by: &mut NodeGradient) -> Result<f64, TrajectoryError> {
+    fn at(
+        &mut self,
+        step: usize,
+        simulation: &Simulation,
+        by: &mut NodeGradient,
+    ) -> Result<f64, TrajectoryError> {
         Ok(self(step, simulation, by))
     }
 }
@@ -114,6 +126,8 @@ struct Moment {
     external: Vec<f64>,
     fixed: Vec<bool>,
     parameters: Parameters,
+    /// Contacts of the step that ended here.
+    contacts: Vec<TakenContact>,
     time: f64,
 }
 
@@ -174,8 +188,11 @@ impl<'b> Trajectory<'b> {
         simulation: &mut Simulation,
         objective: &mut dyn Objective,
     ) -> Result<TrajectoryGradient, TrajectoryError> {
-        let derivative = StepDerivative::new(simulation.problem())?;
-        let (n, all) = (simulation.model().dof_count(), simulation.model().velocity_count());
+        let derivative = simulation.step_derivative()?;
+        let (n, all) = (
+            simulation.model().dof_count(),
+            simulation.model().velocity_count(),
+        );
         let parameters = self.family.as_ref().map_or(0, |f| f.len());
         let steps = self.steps;
         let mut walk = Walk {
@@ -222,7 +239,7 @@ impl<'b> Trajectory<'b> {
         direction: &StateVector,
         parameters: &[f64],
     ) -> Result<TrajectoryTangent, TrajectoryError> {
-        let mut derivative = StepDerivative::new(simulation.problem())?;
+        let mut derivative = simulation.step_derivative()?;
         let all = simulation.model().velocity_count();
         let mut out = TrajectoryTangent {
             end: direction.clone(),
@@ -236,6 +253,7 @@ impl<'b> Trajectory<'b> {
             }
         }
         let mut by = NodeGradient::default();
+        let mut contacts = Vec::new();
         let (mut own, mut next) = (StateVector::default(), StateVector::default());
         let [mut dr, mut ds, mut sum_r, mut sum_s] = [(); 4].map(|()| Vec::new());
         for step in 0..=self.steps {
@@ -260,7 +278,11 @@ impl<'b> Trajectory<'b> {
             }
             let time = simulation.time();
             simulation.step(self.h)?;
-            derivative.place(simulation.problem(), &whole_step(simulation, time)?)?;
+            check_whole(simulation, time)?;
+            simulation.last_contacts(&mut contacts)?;
+            if let Some(step) = simulation.last_step(&contacts) {
+                derivative.place(simulation.problem(), &step)?;
+            }
             sum_r.clear();
             sum_s.clear();
             if let Some(family) = &mut self.family {
@@ -284,12 +306,19 @@ impl Walk<'_, '_> {
     /// Walks back from `to` to `from`, where the simulation is, with so many moments to keep. On
     /// the first way along, the values of the objective are added. Returns the motion at `to` if it
     /// is the end of the trajectory.
-    fn back(&mut self, from: usize, to: usize, slots: usize, first: bool) -> Result<Option<Checkpoint>, TrajectoryError> {
+    fn back(
+        &mut self,
+        from: usize,
+        to: usize,
+        slots: usize,
+        first: bool,
+    ) -> Result<Option<Checkpoint>, TrajectoryError> {
         if to - from <= self.trajectory.run.max(1) || slots == 0 {
             return self.record_run(from, to, first);
         }
-        let ahead = from + split((to - from).div_ceil(self.trajectory.run.max(1)).max(2), slots)
-            * self.trajectory.run.max(1);
+        let ahead = from
+            + split((to - from).div_ceil(self.trajectory.run.max(1)).max(2), slots)
+                * self.trajectory.run.max(1);
         let ahead = ahead.clamp(from + 1, to - 1);
         let here = self.simulation.checkpoint();
         self.kept += 1;
@@ -309,7 +338,12 @@ impl Walk<'_, '_> {
 
     /// Takes the steps of one run, records their ends, and takes their adjoints from the last to the
     /// first. Without slots a run is as long as it has to be.
-    fn record_run(&mut self, from: usize, to: usize, first: bool) -> Result<Option<Checkpoint>, TrajectoryError> {
+    fn record_run(
+        &mut self,
+        from: usize,
+        to: usize,
+        first: bool,
+    ) -> Result<Option<Checkpoint>, TrajectoryError> {
         while self.run.len() < to - from + 1 {
             self.run.push(Moment::default());
         }
@@ -328,10 +362,12 @@ impl Walk<'_, '_> {
             if step < to {
                 self.step(step)?;
                 // The step begins at velocities that hard rows allow, if these are the first ones.
-                let taken = whole_step(self.simulation, self.run[step - from].time)?;
-                self.run[step - from].state.clone_from(taken.start);
+                let (now, next) = (step - from, step - from + 1);
+                check_whole(self.simulation, self.run[now].time)?;
+                self.simulation.last_contacts(&mut self.run[next].contacts)?;
+                self.run[now].state.clone_from(&self.simulation.start.state);
                 // What acts is set before a step: the start of the next would have it too late.
-                self.run[step - from + 1].record(self.simulation);
+                self.run[next].record(self.simulation);
             }
         }
         self.note_kept();
@@ -403,6 +439,7 @@ impl Walk<'_, '_> {
             multipliers: &end.multipliers,
             external: &end.external,
             fixed: &end.fixed,
+            contacts: &end.contacts,
         };
         self.derivative.place(&problem, &taken)?;
         let mut before = std::mem::take(&mut self.own);

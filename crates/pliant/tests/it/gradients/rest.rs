@@ -12,7 +12,9 @@ fn truss(k: f64, w: f64, l: f64) -> Model {
     model.add_mass("mass", apex, Mass::Uniform(1.0)).unwrap();
     model.fix(apex, 0, &[true, false, true]).unwrap();
     let feet = Distance::to_points(&[(0, [-w, 0.0, 0.0]), (0, [w, 0.0, 0.0])]);
-    let bars = model.add_mapped("bars", &[apex], feet.with_rest_lengths(&[l, l])).unwrap();
+    let bars = model
+        .add_mapped("bars", &[apex], feet.with_rest_lengths(&[l, l]))
+        .unwrap();
     model
         .add_force_field("springs", bars, Spring::linear(k), Treatment::Stiffness)
         .unwrap();
@@ -41,15 +43,23 @@ fn a_truss_that_snaps_through_moves_as_its_equation_says() {
         simulation.set_state(&state).unwrap();
         simulation.set_force(apex, 0, &[0.0, load, 0.0]).unwrap();
         let mut rest = RestDerivative::new(simulation.problem()).unwrap();
-        rest.place(simulation.problem(), &simulation.rest_state()).unwrap();
+        rest.place(simulation.problem(), &simulation.rest_state())
+            .unwrap();
         rest.adjoint([&[0.0, 1.0, 0.0], &[]]).unwrap();
         let mut by_force = Vec::new();
         rest.by_force(&mut by_force);
-        assert!((by_force[1] * by_y - 1.0).abs() < 1e-12, "{y}: {}", by_force[1] * by_y);
+        assert!(
+            (by_force[1] * by_y - 1.0).abs() < 1e-12,
+            "{y}: {}",
+            by_force[1] * by_y
+        );
         for (i, by_p) in by_p.iter().enumerate() {
             let expected = -by_p / by_y;
             let found = rest.by_parameter(&mut family, i).unwrap();
-            assert!((found / expected - 1.0).abs() < 1e-10, "{y} {i}: {found} {expected}");
+            assert!(
+                (found / expected - 1.0).abs() < 1e-10,
+                "{y} {i}: {found} {expected}"
+            );
         }
     }
     // At the limit point there is no derivative, and it says so; the load is not that of rest
@@ -57,7 +67,10 @@ fn a_truss_that_snaps_through_moves_as_its_equation_says() {
     let mut simulation = Simulation::new(truss(k, w, l)).unwrap();
     let mut rest = RestDerivative::new(simulation.problem()).unwrap();
     let refused = rest.place(simulation.problem(), &simulation.rest_state());
-    assert!(matches!(refused, Err(GradientError::NotSolved { .. })), "{refused:?}");
+    assert!(
+        matches!(refused, Err(GradientError::NotSolved { .. })),
+        "{refused:?}"
+    );
     let limit = w * ((l / w).powf(2.0 / 3.0) - 1.0).sqrt();
     let mut state = simulation.state().clone();
     state.positions[1] = limit;
@@ -69,7 +82,10 @@ fn a_truss_that_snaps_through_moves_as_its_equation_says() {
     let solved = placed.and_then(|()| rest.adjoint([&[0.0, 1.0, 0.0], &[]]));
     let mut by_force = Vec::new();
     rest.by_force(&mut by_force);
-    assert!(solved.is_err() || by_force[1].abs() > 1e10, "{solved:?} {by_force:?}");
+    assert!(
+        solved.is_err() || by_force[1].abs() > 1e10,
+        "{solved:?} {by_force:?}"
+    );
 }
 
 /// A clamped arch of Young's modulus and rise, whose crown is pushed down by a row, or free.
@@ -82,7 +98,9 @@ fn arch(young: f64, rise: f64, pushed: bool) -> Model {
             [t, 0.0, rise * (std::f64::consts::PI * t).sin().powi(2)]
         })
         .collect();
-    let parts = rod.add_to(&mut model, "arch", &RodCurve::through(&points)).unwrap();
+    let parts = rod
+        .add_to(&mut model, "arch", &RodCurve::through(&points))
+        .unwrap();
     for end in [0, 12] {
         model.fix(parts.frames, end, &[true; 6]).unwrap();
     }
@@ -136,7 +154,9 @@ fn an_arch_past_its_limit_point_moves_as_differences_say() {
     state.positions[..first].copy_from_slice(&held.state().positions[..first]);
     simulation.set_state(&state).unwrap();
     let push = held.model().component_named("push").unwrap();
-    simulation.set_force(bodies, 0, &[0.0, 0.0, held.reaction(push)[0]]).unwrap();
+    simulation
+        .set_force(bodies, 0, &[0.0, 0.0, held.reaction(push)[0]])
+        .unwrap();
     // The rows of the strains are the same.
     let mut multipliers = Vec::new();
     for group in simulation.problem().row_groups() {
@@ -154,7 +174,8 @@ fn an_arch_past_its_limit_point_moves_as_differences_say() {
     by_x[range.end - 1] = 1.0;
     let mut by_coordinates = Vec::new();
     rest.carry(&by_x, &mut by_coordinates).unwrap();
-    rest.adjoint([&by_coordinates, &vec![0.0; multipliers.len()]]).unwrap();
+    rest.adjoint([&by_coordinates, &vec![0.0; multipliers.len()]])
+        .unwrap();
     let mut by_force = Vec::new();
     rest.by_force(&mut by_force);
     let by_load = by_force[range.end - 1];
@@ -183,9 +204,17 @@ fn an_arch_past_its_limit_point_moves_as_differences_say() {
         rest.tangent([&dr, &ds], [&mut x, &mut lambda]).unwrap();
         let forwards: f64 = x.iter().zip(&by_coordinates).map(|(a, b)| a * b).sum();
         let at_parameter = family
-            .at_state(simulation.problem(), k, simulation.state(), [&by_x, &vec![0.0; by_x.len()]])
+            .at_state(
+                simulation.problem(),
+                k,
+                simulation.state(),
+                [&by_x, &vec![0.0; by_x.len()]],
+            )
             .unwrap();
         assert!(at_parameter == 0.0, "the crown is a point of the rod");
-        assert!((forwards / direct - 1.0).abs() < 1e-10, "{k}: {forwards} {direct}");
+        assert!(
+            (forwards / direct - 1.0).abs() < 1e-10,
+            "{k}: {forwards} {direct}"
+        );
     }
 }

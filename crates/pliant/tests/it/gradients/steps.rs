@@ -2,7 +2,9 @@
 
 use super::{check_step, options};
 use crate::four_bars::row_of_loops;
-use pliant::continuum::{Incompressibility, Mesh, Rod, RodCurve, Section, Sheet, SheetMesh, Solid, StrainEnergy};
+use pliant::continuum::{
+    Incompressibility, Mesh, Rod, RodCurve, Section, Sheet, SheetMesh, Solid, StrainEnergy,
+};
 use pliant::prelude::*;
 
 /// A net of particles on springs, in one treatment, a corner held.
@@ -22,9 +24,13 @@ fn net(treatment: Treatment, damping: f64) -> Model {
             }
         }
     }
-    let threads = model.add_mapped("threads", &[points], Distance::new(&pairs)).unwrap();
+    let threads = model
+        .add_mapped("threads", &[points], Distance::new(&pairs))
+        .unwrap();
     let spring = Spring::linear(200.0).with_rest(0.09).with_damping(damping);
-    model.add_force_field("springs", threads, spring, treatment).unwrap();
+    model
+        .add_force_field("springs", threads, spring, treatment)
+        .unwrap();
     model.fix(points, 0, &[true; 3]).unwrap();
     model
 }
@@ -33,7 +39,9 @@ fn net(treatment: Treatment, damping: f64) -> Model {
 pub(crate) fn chain(links: usize) -> Model {
     let mut model = Model::new();
     model.set_gravity([0.0, 0.0, -9.81]).unwrap();
-    let poses: Vec<Pose> = (0..links).map(|k| Pose::at([0.2 * k as f64 + 0.1, 0.0, 0.0])).collect();
+    let poses: Vec<Pose> = (0..links)
+        .map(|k| Pose::at([0.2 * k as f64 + 0.1, 0.0, 0.0]))
+        .collect();
     let bodies = model.add_rigid_bodies("links", &poses).unwrap();
     let mass = RigidMass::principal(0.5, [2e-4, 1.5e-3, 1.7e-3]);
     model.add_mass("mass", bodies, Mass::Rigid(vec![mass])).unwrap();
@@ -52,11 +60,15 @@ pub(crate) fn chain(links: usize) -> Model {
         model.add_joint(&format!("joint {k}"), &joint.at(at)).unwrap();
     }
     let ends = [(0, [0.0, 0.05, 0.0]), (links - 1, [0.0, -0.05, 0.02])];
-    let points = model.add_mapped("eyes", &[bodies], RigidPoints::new(&ends)).unwrap();
+    let points = model
+        .add_mapped("eyes", &[bodies], RigidPoints::new(&ends))
+        .unwrap();
     let pair = Distance::new(&[(End::element(0, 0), End::element(0, 1))]);
     let rope = model.add_mapped("rope", &[points], pair).unwrap();
     let spring = Spring::stiffening(30.0, 100.0).with_rest(0.3).with_damping(0.2);
-    model.add_force_field("spring", rope, spring, Treatment::Stiffness).unwrap();
+    model
+        .add_force_field("spring", rope, spring, Treatment::Stiffness)
+        .unwrap();
     model
 }
 
@@ -93,8 +105,13 @@ fn loops() {
 #[test]
 fn rods() {
     let rod = Rod::new(Section::circle(2e-3), 1e8, 0.3).with_density(1200.0);
-    let curve = RodCurve::through(&[[0.0, 0.0, 0.0], [0.1, 0.0, 0.01], [0.2, 0.02, 0.0], [0.3, 0.02, 0.03]]);
-    for rod in [rod.clone(), rod.clone().inextensible(), rod.with_relaxation_time(0.02)] {
+    let curve = RodCurve::through(&[
+        [0.0, 0.0, 0.0],
+        [0.1, 0.0, 0.01],
+        [0.2, 0.02, 0.0],
+        [0.3, 0.02, 0.03],
+    ]);
+    for rod in [rod, rod.inextensible(), rod.with_relaxation_time(0.02)] {
         let mut model = Model::new();
         model.set_gravity([0.0, 0.0, -9.81]).unwrap();
         let parts = rod.add_to(&mut model, "rod", &curve).unwrap();
@@ -109,8 +126,14 @@ fn solids() {
     let stable = StrainEnergy::stable_neo_hookean(1e5, 0.3);
     for (what, solid) in [
         ("corotational", Solid::corotational(1e5, 0.3)),
-        ("relaxing", Solid::corotational(1e5, 0.3).with_relaxation_time(0.02)),
-        ("compliant", Solid::corotational(1e5, 0.3).with_treatment(Treatment::Compliance)),
+        (
+            "relaxing",
+            Solid::corotational(1e5, 0.3).with_relaxation_time(0.02),
+        ),
+        (
+            "compliant",
+            Solid::corotational(1e5, 0.3).with_treatment(Treatment::Compliance),
+        ),
         ("neo-Hookean", Solid::hyperelastic(stable)),
         (
             "incompressible",

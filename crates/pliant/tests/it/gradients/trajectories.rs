@@ -13,7 +13,9 @@ fn oscillator(p: &[f64]) -> Model {
     model.set_velocity(bead, 0, &[true], &[p[4]]).unwrap();
     model.add_mass("mass", bead, Mass::Uniform(p[0])).unwrap();
     let spring = Spring::linear(p[1]).with_damping(p[2]);
-    model.add_force_field("spring", bead, spring, Treatment::Stiffness).unwrap();
+    model
+        .add_force_field("spring", bead, spring, Treatment::Stiffness)
+        .unwrap();
     model
 }
 
@@ -75,7 +77,10 @@ fn the_gradient_of_an_oscillator_is_that_of_its_recurrence() {
     let all: Vec<f64> = found.parameters.iter().copied().chain(forces).collect();
     for (k, (found, expected)) in all.iter().zip(&expected).enumerate() {
         // Parameters by differences of the equations, good to 1e-12 of them.
-        assert!((found - expected).abs() < 1e-11 * (1.0 + expected.abs()), "{k}: {found} {expected}");
+        assert!(
+            (found - expected).abs() < 1e-11 * (1.0 + expected.abs()),
+            "{k}: {found} {expected}"
+        );
     }
     // The simulation is at the end.
     assert!((simulation.time() - 0.6).abs() < 1e-12);
@@ -92,7 +97,10 @@ fn the_way_back_is_cut_as_one_likes() {
         let last = simulation.model().velocity_count();
         let mut objective = |_: usize, s: &Simulation, by: &mut NodeGradient| {
             let end = s.positions(s.model().node_named("eyes").unwrap());
-            let range = s.model().node(s.model().node_named("eyes").unwrap()).velocity_range();
+            let range = s
+                .model()
+                .node(s.model().node_named("eyes").unwrap())
+                .velocity_range();
             by.x[range.end - 1] += 1.0;
             by.v[0] += 0.1;
             assert!(range.end <= last);
@@ -160,7 +168,12 @@ fn gradients_by_parameters_of_a_chain() {
             .unwrap();
         let expected = backwards.parameters[k] * p[k];
         // Of what the parameters do together: each alone may cancel.
-        let size: f64 = backwards.parameters.iter().zip(&p).map(|(g, p)| (g * p).abs()).sum();
+        let size: f64 = backwards
+            .parameters
+            .iter()
+            .zip(&p)
+            .map(|(g, p)| (g * p).abs())
+            .sum();
         assert!(
             (forwards.derivative - expected).abs() < 1e-12 * size,
             "parameter {k}: {} forwards, {expected} backwards",
@@ -170,7 +183,9 @@ fn gradients_by_parameters_of_a_chain() {
             let mut moved = p;
             moved[k] += t * p[k];
             let mut s = Simulation::with_options(make(&moved).unwrap(), options()).unwrap();
-            (0..steps).for_each(|_| drop(s.step(h).unwrap()));
+            for _ in 0..steps {
+                s.step(h).unwrap();
+            }
             value(&s)
         };
         let best = [3e-2, 1e-2, 3e-3, 1e-3]

@@ -1,0 +1,473 @@
+//! Contacts of a step on their converged branches: open, sticking, slipping.
+//!
+//! **Equation.** A contact of the nonlinear step acts along the axes and at the places that it has
+//! at the start of the step, with the rows `u = J_c(x) v+` of the normal and two tangents and the
+//! impulse `r`:
+//!
+//! ```math
+//! M (v+ - v)/h - ... - J_c(x)^T r/h = 0
+//! u_n + g(x)/h = 0  (open at the start)   u_n + e u_n(v) = 0  (closed, or an impact)
+//! u_n + g(x)/(h + d) + C r_n/(h (h + d)) = 0  (compliant)
+//! u_t = 0  (sticking)   r_t + mu r_n u_t/|u_t| = 0  (slipping)
+//! ```
+//!
+//! Contacts without an impulse have no equation: the derivative is that of the present branches,
+//! one-sided where one of them is about to change.
+
+use crate::GradientError;
+use crate::kinematics::is_linear;
+use pliant_dense::{Mat3, Vec3, rotation, skew};
+use pliant_kkt::{Support, Tail};
+use pliant_model::{Model, NodeKind, Space, State};
+
+/// Where a contact is: its normal, its gap, and the elements that it acts on.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ContactPlace {
+    /// Unit vector from the first side to the second (world).
+    pub normal: [f64; 3],
+    /// Distance along it (m).
+    pub gap: f64,
+    /// The elements that its point moves with.
+    pub supports: Vec<Support>,
+}
+
+/// How a contact moves with one independent coordinate: derivatives of its place.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ContactMove {
+    /// The coordinate.
+    pub dof: usize,
+    /// Of the normal, the gap, and of weights and arms of the supports, in their order.
+    pub by: ContactPlace,
+}
+
+/// The branch of a contact that carries an impulse.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ContactBranch {
+    /// No friction.
+    Frictionless,
+    /// Its point does not slip.
+    Sticking,
+    /// It slips, with this coefficient of friction.
+    Slipping(f64),
+}
+
+/// A contact that carried an impulse in a step.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TakenContact {
+    /// Where it was at the start of the step.
+    pub place: ContactPlace,
+    /// How that moves with the independent coordinates that it depends on.
+    pub moves: Vec<ContactMove>,
+    /// Its branch.
+    pub branch: ContactBranch,
+    /// Compliance (m/N) and relaxation time (s); zero of hard ones.
+    pub compliance: [f64; 2],
+    /// Coefficient of restitution that acts where it is an impact.
+    pub restitution: f64,
+    /// Impulse on the second side (world, N s).
+    pub impulse: [f64; 3],
+}
+
+/// Rows of a contact, or their derivative: entries over velocity coordinates of nodes.
+#[derive(Clone, Debug, Default)]
+struct Rows {
+    /// Coordinate among those of all nodes, and its column of the rows.
+    entries: Vec<(usize, [f64; 3])>,
+}
+
+impl Rows {
+    fn times(&self, v: &[f64]) -> [f64; 3] {
+        let mut out = [0.0; 3];
+        for (at, column) in &self.entries {
+            (0..3).for_each(|i| out[i] += column[i] * v[*at]);
+        }
+        out
+    }
+
+    fn add_transposed(&self, r: [f64; 3], out: &mut [f64]) {
+        for (at, column) in &self.entries {
+            out[*at] += (0..3).map(|i| column[i] * r[i]).sum::<f64>();
+        }
+    }
+}
+
+/// One contact, linearised.
+#[derive(Clone, Debug)]
+struct Linear {
+    /// Number of rows: 1 or 3, and the first among those of all contacts.
+    count: usize,
+    first: usize,
+    axes: [[f64; 3]; 3],
+    rows: Rows,
+    /// Of each coordinate that the contact moves with: the derivative of its rows and of its gap.
+    moves: Vec<(usize, Rows, f64)>,
+    branch: ContactBranch,
+    /// Impulse in the rows, and their velocities at the end and the start.
+    r: [f64; 3],
+    u: [f64; 3],
+    by_gap: f64,
+    by_force: f64,
+    restitution: f64,
+    gap: f64,
+}
+
+/// The contacts of a step, linearised.
+#[derive(Debug, Default)]
+pub(crate) struct Contacts {
+    list: Vec<Linear>,
+    h: f64,
+}
+
+/// An orthonormal frame whose first axis is a unit normal.
+fn frame(normal: Vec3) -> [Vec3; 3] {
+    let least = normal.iamin();
+    let along = Vec3::from_fn(|i, _| if i == least { 1.0 } else { 0.0 });
+    let first = (along - normal * normal.dot(&along)).normalize();
+    [normal, first, normal.cross(&first)]
+}
+
+/// The entries of rows along axes: a weight, an arm and the axes of each support, of which the
+/// derivative is taken by the given changes.
+struct Shape<'a> {
+    model: &'a Model,
+    start: &'a State,
+    axes: [Vec3; 3],
+    count: usize,
+}
+
+impl Shape<'_> {
+    /// `axis_i . w (v + (R w_body) x arm)` as entries.
+    fn rows(&self, supports: &[Support]) -> Rows {
+        let mut out = Rows::default();
+        for s in supports {
+            let all = (s.weight, Vec3::from(s.arm));
+            self.add(&mut out, s, self.axes, all, Mat3::identity());
+        }
+        out
+    }
+
+    /// Their derivative where axes, weights and arms change, and bodies turn by a unit of a
+    /// coordinate.
+    fn derivative(&self, supports: &[Support], by: &ContactPlace, dof: usize) -> Rows {
+        let change = Vec3::from(by.normal);
+        // The tangents turn with the normal, and not about it.
+        let turned = self.axes.map(|a| -self.axes[0] * a.dot(&change));
+        let turned = [change, turned[1], turned[2]];
+        let mut out = Rows::default();
+        for (s, d) in supports.iter().zip(&by.supports) {
+            let (weight, arm) = (s.weight, Vec3::from(s.arm));
+            let still = Mat3::identity();
+            self.add(&mut out, s, turned, (weight, arm), still);
+            self.add(&mut out, s, self.axes, (d.weight, arm), still);
+            // Along the arm alone: the translation is in the others.
+            self.add_turn(&mut out, s, self.axes, weight, Vec3::from(d.arm), still);
+            let node = self.model.node(s.node);
+            if let (Some(first), Space::Rigid3) = (node.first_dof(), node.space) {
+                let own = first + 6 * s.element + 3;
+                if (own..own + 3).contains(&dof) {
+                    // d(R w) = R (e x w).
+                    let axis = Vec3::from_fn(|i, _| if i == dof - own { 1.0 } else { 0.0 });
+                    self.add_turn(&mut out, s, self.axes, weight, arm, skew(axis));
+                }
+            }
+        }
+        out
+    }
+
+    fn add(&self, out: &mut Rows, s: &Support, axes: [Vec3; 3], (weight, arm): (f64, Vec3), turn: Mat3) {
+        let node = self.model.node(s.node);
+        let size = node.space.velocity_size();
+        let at = node.first_velocity + size * s.element;
+        for k in 0..3 {
+            let column = std::array::from_fn(|i| if i < self.count { weight * axes[i][k] } else { 0.0 });
+            out.entries.push((at + k, column));
+        }
+        self.add_turn(out, s, axes, weight, arm, turn);
+    }
+
+    /// The part of angular velocities, in body axes, after a turn of these.
+    fn add_turn(&self, out: &mut Rows, s: &Support, axes: [Vec3; 3], weight: f64, arm: Vec3, turn: Mat3) {
+        let node = self.model.node(s.node);
+        if node.space != Space::Rigid3 {
+            return;
+        }
+        let x = &self.start.positions[node.first_position + 7 * s.element..][..7];
+        let back = (rotation::matrix([x[3], x[4], x[5], x[6]]) * turn).transpose();
+        let rows: [Vec3; 3] = std::array::from_fn(|i| back * arm.cross(&axes[i]) * weight);
+        let at = node.first_velocity + 6 * s.element + 3;
+        for k in 0..3 {
+            let column = std::array::from_fn(|i| if i < self.count { rows[i][k] } else { 0.0 });
+            out.entries.push((at + k, column));
+        }
+    }
+}
+
+impl Contacts {
+    /// Number of rows.
+    pub(crate) fn rows(&self) -> usize {
+        self.list.last().map_or(0, |c| c.first + c.count)
+    }
+
+    /// Takes the contacts of a step of length `h` (s) from `start` to velocities `end` of all nodes.
+    ///
+    /// # Errors
+    /// [`GradientError::NotBuilt`] for contacts of elements that are mapped nonlinearly.
+    pub(crate) fn place(
+        &mut self,
+        model: &Model,
+        contacts: &[TakenContact],
+        h: f64,
+        start: &State,
+        end: &[f64],
+    ) -> Result<(), GradientError> {
+        self.list.clear();
+        self.h = h;
+        for contact in contacts {
+            let place = &contact.place;
+            for s in &place.supports {
+                check_support(model, s)?;
+            }
+            let axes = frame(Vec3::from(place.normal));
+            let count = match contact.branch {
+                ContactBranch::Frictionless => 1,
+                _ => 3,
+            };
+            let shape = Shape {
+                model,
+                start,
+                axes,
+                count,
+            };
+            let rows = shape.rows(&place.supports);
+            let impulse = Vec3::from(contact.impulse);
+            let [compliance, relaxation] = contact.compliance;
+            let reach = h + relaxation;
+            let closing = rows.times(&start.velocities)[0];
+            let is_closed = place.gap <= 0.0;
+            let strikes = contact.restitution > 0.0 && (is_closed || place.gap + h * closing < 0.0);
+            let (by_gap, by_force) = match compliance > 0.0 {
+                true => (1.0 / reach, compliance / (h * reach)),
+                false if strikes || is_closed => (0.0, 0.0),
+                false => (1.0 / h, 0.0),
+            };
+            let moves = contact.moves.iter().map(|m| {
+                let rows = shape.derivative(&place.supports, &m.by, m.dof);
+                (m.dof, rows, m.by.gap)
+            });
+            self.list.push(Linear {
+                count,
+                first: self.rows(),
+                axes: axes.map(Into::into),
+                u: rows.times(end),
+                r: std::array::from_fn(|i| if i < count { axes[i].dot(&impulse) } else { 0.0 }),
+                moves: moves.collect(),
+                rows,
+                branch: contact.branch,
+                by_gap,
+                by_force,
+                restitution: if strikes && compliance == 0.0 {
+                    contact.restitution
+                } else {
+                    0.0
+                },
+                gap: place.gap,
+            });
+        }
+        Ok(())
+    }
+
+    /// Adds the forces of all contacts on all nodes.
+    pub(crate) fn add_forces(&self, out: &mut [f64]) {
+        for c in &self.list {
+            c.rows.add_transposed(c.r.map(|r| r / self.h), out);
+        }
+    }
+
+    /// Adds the sizes of what [`add_forces`](Self::add_forces) sums.
+    pub(crate) fn add_sizes(&self, out: &mut [f64]) {
+        for (c, (at, column)) in self
+            .list
+            .iter()
+            .flat_map(|c| c.rows.entries.iter().map(move |e| (c, e)))
+        {
+            let terms = column.iter().zip(c.r);
+            out[*at] += terms.map(|(a, r)| (a * r / self.h).abs()).sum::<f64>();
+        }
+    }
+
+    /// The largest share of a velocity, or of the friction, that the equations of a contact miss,
+    /// with the velocities of all nodes at the start.
+    pub(crate) fn missed(&self, start: &[f64], fastest: f64) -> f64 {
+        let mut worst = 0.0f64;
+        for c in &self.list {
+            let before = c.rows.times(start)[0];
+            let normal = c.u[0] + c.by_gap * c.gap + c.by_force * c.r[0] + c.restitution * before;
+            worst = worst.max(normal.abs() / fastest);
+            match c.branch {
+                ContactBranch::Frictionless => {}
+                ContactBranch::Sticking => worst = worst.max(c.u[1].hypot(c.u[2]) / fastest),
+                ContactBranch::Slipping(mu) => {
+                    let speed = c.u[1].hypot(c.u[2]);
+                    let off = [1, 2].map(|i| c.r[i] + mu * c.r[0] * c.u[i] / speed);
+                    worst = worst.max(off[0].hypot(off[1]) / (mu * c.r[0]).abs());
+                }
+            }
+        }
+        if worst.is_nan() { f64::INFINITY } else { worst }
+    }
+
+    /// Makes the rows of the preconditioner: those that slip have none.
+    pub(crate) fn fill(&self, contacts: &[TakenContact], tail: &mut Tail) {
+        tail.clear();
+        for (c, taken) in self.list.iter().zip(contacts) {
+            let mut axes = c.axes;
+            if matches!(c.branch, ContactBranch::Slipping(_)) {
+                (axes[1], axes[2]) = ([0.0; 3], [0.0; 3]);
+            }
+            let rows = tail.push_both(&axes[..c.count], &[], &taken.place.supports);
+            tail.r[rows.start] = c.by_force;
+            if let ContactBranch::Slipping(_) = c.branch {
+                (tail.r[rows.start + 1], tail.r[rows.start + 2]) = (1.0, 1.0);
+            }
+        }
+    }
+
+    /// Adds the forces of changes `l` of the contacts' forces (N, by rows) to all nodes, and writes
+    /// the changes of their equations for changes of the velocities of all nodes.
+    pub(crate) fn apply(&self, u: &[f64], l: &[f64], forces: &mut [f64], out: &mut [f64]) {
+        for c in &self.list {
+            let own = c.first..c.first + c.count;
+            let mut dr = [0.0; 3];
+            dr[..c.count].copy_from_slice(&l[own.clone()]);
+            c.rows.add_transposed(dr, forces);
+            let found = c.equations(c.rows.times(u), dr.map(|d| d * self.h));
+            out[own].copy_from_slice(&found[..c.count]);
+        }
+    }
+
+    /// Adds the transpose: of what `f` on all nodes and `q` on the contacts' equations are against
+    /// velocities of all nodes, and writes that against the forces of contacts.
+    pub(crate) fn apply_transposed(&self, f: &[f64], q: &[f64], u: &mut [f64], out: &mut [f64]) {
+        for c in &self.list {
+            let own = c.first..c.first + c.count;
+            let mut on_rows = [0.0; 3];
+            on_rows[..c.count].copy_from_slice(&q[own.clone()]);
+            let (by_u, by_r) = c.equations_transposed(on_rows);
+            c.rows.add_transposed(by_u, u);
+            let by_forces = c.rows.times(f);
+            for (k, out) in out[own].iter_mut().enumerate() {
+                *out = by_forces[k] + self.h * by_r[k];
+            }
+        }
+    }
+
+    /// Writes the changes of the equations of coordinates (on all nodes, as forces that are missing)
+    /// and of contacts for a direction of the state at the start: displacements (n), and velocities
+    /// of all nodes; `end` are those at the end.
+    pub(crate) fn by_start(
+        &self,
+        (x, v): (&[f64], &[f64]),
+        ends: [&[f64]; 2],
+        forces: &mut [f64],
+        out: &mut [f64],
+    ) {
+        let [start, end] = ends;
+        for c in &self.list {
+            let own = c.first..c.first + c.count;
+            let mut changed = [0.0; 3];
+            let mut du = [0.0; 3];
+            for (dof, rows, gap) in c.moves.iter().filter(|(dof, ..)| x[*dof] != 0.0) {
+                let by = x[*dof];
+                rows.add_transposed(c.r.map(|r| by * r / self.h), forces);
+                let moved = rows.times(end);
+                (0..3).for_each(|i| du[i] += by * moved[i]);
+                changed[0] += by * (c.by_gap * gap + c.restitution * rows.times(start)[0]);
+            }
+            changed[0] += c.restitution * c.rows.times(v)[0];
+            let found = c.equations(du, [0.0; 3]);
+            for (k, out) in out[own].iter_mut().enumerate() {
+                *out = found[k] + changed[k];
+            }
+        }
+    }
+
+    /// Adds the transpose: `p` on the forces of all nodes and `q` on the contacts' equations against
+    /// displacements at the start (n) and velocities of all nodes there.
+    pub(crate) fn by_start_transposed(
+        &self,
+        (p, q): (&[f64], &[f64]),
+        ends: [&[f64]; 2],
+        x: &mut [f64],
+        v: &mut [f64],
+    ) {
+        let [start, end] = ends;
+        for c in &self.list {
+            let mut on_rows = [0.0; 3];
+            on_rows[..c.count].copy_from_slice(&q[c.first..c.first + c.count]);
+            let (by_u, _) = c.equations_transposed(on_rows);
+            for (dof, rows, gap) in &c.moves {
+                let force: f64 = rows.times(p).iter().zip(c.r).map(|(a, r)| a * r / self.h).sum();
+                let moved: f64 = rows.times(end).iter().zip(by_u).map(|(a, b)| a * b).sum();
+                let direct = c.by_gap * gap + c.restitution * rows.times(start)[0];
+                x[*dof] += force + moved + on_rows[0] * direct;
+            }
+            c.rows.add_transposed([c.restitution * on_rows[0], 0.0, 0.0], v);
+        }
+    }
+}
+
+impl Linear {
+    /// The changes of its equations for changes of the velocities of its rows and of its impulse.
+    fn equations(&self, du: [f64; 3], dr: [f64; 3]) -> [f64; 3] {
+        let mut out = [du[0] + self.by_force * dr[0], du[1], du[2]];
+        if let ContactBranch::Slipping(mu) = self.branch {
+            let (way, speed) = self.way();
+            let along = way[0] * du[1] + way[1] * du[2];
+            for i in 0..2 {
+                let across = (du[1 + i] - way[i] * along) / speed;
+                out[1 + i] = dr[1 + i] + mu * (dr[0] * way[i] + self.r[0] * across);
+            }
+        }
+        out
+    }
+
+    fn equations_transposed(&self, q: [f64; 3]) -> ([f64; 3], [f64; 3]) {
+        let mut by_u = q;
+        let mut by_r = [self.by_force * q[0], 0.0, 0.0];
+        if let ContactBranch::Slipping(mu) = self.branch {
+            let (way, speed) = self.way();
+            let along = way[0] * q[1] + way[1] * q[2];
+            by_r = [by_r[0] + mu * along, q[1], q[2]];
+            for i in 0..2 {
+                by_u[1 + i] = mu * self.r[0] * (q[1 + i] - way[i] * along) / speed;
+            }
+        }
+        (by_u, by_r)
+    }
+
+    /// The direction of its slip, and its speed (m/s).
+    fn way(&self) -> ([f64; 2], f64) {
+        let speed = self.u[1].hypot(self.u[2]);
+        ([self.u[1] / speed, self.u[2] / speed], speed)
+    }
+}
+
+/// Refuses supports whose velocities depend on the positions at the end.
+fn check_support(model: &Model, s: &Support) -> Result<(), GradientError> {
+    let mut index = s.node.index();
+    loop {
+        let node = &model.nodes()[index];
+        match &node.kind {
+            NodeKind::Independent { .. } => return Ok(()),
+            NodeKind::Mapped { parents, .. } if is_linear(model, index) && parents.len() == 1 => {
+                index = parents[0].index();
+            }
+            NodeKind::Mapped { .. } => {
+                return Err(GradientError::NotBuilt {
+                    what: format!("contacts of `{}`", node.name),
+                    why: "it is not independent, nor mapped linearly from one node that is",
+                });
+            }
+        }
+    }
+}

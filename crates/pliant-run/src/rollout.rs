@@ -1,0 +1,403 @@
+//! Scenes as functions of their parameters: trajectories of chosen nodes, and their gradients.
+
+use pliant::gradient::{
+    Family, GradientError, NodeGradient, Objective, Trajectory, TrajectoryError, TrajectoryReport,
+};
+use pliant::model::{NodeId, Problem, Space};
+use pliant::{Integrator, Options, Simulation};
+use pliant_scene::{BuiltScene, SceneError};
+
+/// Numbers of a node that a rollout returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quantity {
+    /// Positions: of bodies those of their centres of mass and their quaternions `(w, x, y, z)`.
+    Positions,
+    /// Velocities: of bodies linear in world axes, angular in body axes. Of nodes that are
+    /// independent or mapped linearly.
+    Velocities,
+}
+
+/// Why a scene has no rollout, or a rollout no gradient.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RolloutError {
+    /// From the scene.
+    #[error(transparent)]
+    Scene(#[from] SceneError),
+    /// From its steps and their derivatives.
+    #[error(transparent)]
+    Trajectory(#[from] TrajectoryError),
+    /// A part of the scene that a rollout does not take.
+    #[error("a rollout takes no {what}: {how}")]
+    NotTaken {
+        /// The part.
+        what: &'static str,
+        /// How to do without, or what takes it.
+        how: &'static str,
+    },
+    /// A node that is not there.
+    #[error("there is no node `{name}`; the nodes are {all}")]
+    Node {
+        /// The name.
+        name: String,
+        /// Those that are.
+        all: String,
+    },
+    /// Numbers that do not fit.
+    #[error("{what}: {expected} numbers are needed, {found} were given")]
+    Length {
+        /// What they are.
+        what: &'static str,
+        /// How many are needed.
+        expected: usize,
+        /// How many were given.
+        found: usize,
+    },
+}
+
+impl From<GradientError> for RolloutError {
+    fn from(error: GradientError) -> Self {
+        Self::Trajectory(error.into())
+    }
+}
+
+impl From<pliant::Error> for RolloutError {
+    fn from(error: pliant::Error) -> Self {
+        Self::Trajectory(error.into())
+    }
+}
+
+/// A function that builds a scene for values of its parameters.
+pub type Build = dyn Fn(&[f64]) -> Result<BuiltScene, SceneError> + Send + Sync;
+
+/// A scene as a function of some of its parameters: the positions and velocities of chosen nodes at
+/// the start and after every step, with the gradient of any function of them.
+///
+/// The scene has `integrator: Nonlinear` with its default weights, and moves by itself: without
+/// events, controllers, inputs and holds that change with time, and without contacts that press.
+///
+/// ```
+/// use pliant_run::rollout::{Quantity, Rollout};
+/// use pliant_scene::{Format, SceneFile, Settings};
+/// let text = r#"(
+///     parameters: {"speed": 3},
+///     gravity: (0, -10, 0),
+///     run: (duration: 1, step: 0.01, integrator: Nonlinear),
+///     nodes: [Particles(name: "stone", positions: [(0, 0, 0)], velocities: [("$speed", 0, 0)], mass: 2)],
+/// )"#;
+/// let file = SceneFile::from_text("stone.ron".as_ref(), text, Format::Ron)?;
+/// let build = move |values: &[f64]| {
+///     let parameters = vec![("speed".to_owned(), values[0].into())];
+///     file.build(&Settings { parameters, ..Settings::default() })
+/// };
+/// let rollout = Rollout::new(Box::new(build), &[3.0], &[("stone", Quantity::Positions)], None)?;
+/// let ways = rollout.run(&[3.0])?;
+/// assert_eq!(ways.len(), 101 * 3);
+/// // The gradient of the last x by the speed is the time.
+/// let mut by = vec![0.0; ways.len()];
+/// by[100 * 3] = 1.0;
+/// let gradient = rollout.gradient(&[3.0], &by)?;
+/// assert!((gradient.parameters[0] - 1.0).abs() < 1e-12);
+/// # Ok::<(), pliant_run::rollout::RolloutError>(())
+/// ```
+pub struct Rollout {
+    build: Box<Build>,
+    outputs: Vec<(NodeId, Quantity)>,
+    columns: usize,
+    parameters: usize,
+    steps: usize,
+    h: f64,
+}
+
+impl std::fmt::Debug for Rollout {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Rollout")
+            .field("parameters", &self.parameters)
+            .field("columns", &self.columns)
+            .field("steps", &self.steps)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The gradient of a function of a rollout.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RolloutGradient {
+    /// By the parameters, in their order.
+    pub parameters: Vec<f64>,
+    /// The rollout, as [`Rollout::run`] returns it.
+    pub values: Vec<f64>,
+    /// How it was found.
+    pub report: TrajectoryReport,
+}
+
+impl Rollout {
+    /// A rollout of the scenes that `build` makes, of which the one at `at` is looked at now: so
+    /// many steps, or those of the scene, and these numbers of these nodes.
+    ///
+    /// # Errors
+    /// [`RolloutError::NotTaken`] for scenes that do not move by themselves or by another method,
+    /// [`RolloutError::Node`], [`RolloutError::Scene`].
+    pub fn new(
+        build: Box<Build>,
+        at: &[f64],
+        outputs: &[(&str, Quantity)],
+        steps: Option<usize>,
+    ) -> Result<Self, RolloutError> {
+        let scene = build(at)?;
+        check(&scene)?;
+        let model = &scene.model;
+        let mut found = Vec::new();
+        let mut columns = 0;
+        for (name, quantity) in outputs {
+            let node = model.node_named(name).ok_or_else(|| {
+                let all: Vec<String> = model.nodes().iter().map(|n| format!("`{}`", n.name)).collect();
+                RolloutError::Node {
+                    name: (*name).to_owned(),
+                    all: all.join(", "),
+                }
+            })?;
+            columns += match quantity {
+                Quantity::Positions => model.node(node).position_range().len(),
+                Quantity::Velocities => model.node(node).velocity_range().len(),
+            };
+            found.push((node, *quantity));
+        }
+        Ok(Self {
+            outputs: found,
+            columns,
+            parameters: at.len(),
+            steps: steps.unwrap_or(scene.plan.steps),
+            h: scene.plan.step,
+            build,
+        })
+    }
+
+    /// Numbers of one moment.
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// Number of steps; there is one moment more.
+    pub fn steps(&self) -> usize {
+        self.steps
+    }
+
+    /// The trajectory for values of the parameters: moments one after the other, of each the numbers
+    /// of the nodes in their order.
+    ///
+    /// # Errors
+    /// [`RolloutError`].
+    pub fn run(&self, values: &[f64]) -> Result<Vec<f64>, RolloutError> {
+        let mut simulation = self.simulation(values)?;
+        let mut out = Vec::with_capacity((self.steps + 1) * self.columns);
+        self.write(&simulation, &mut out);
+        for _ in 0..self.steps {
+            simulation.step(self.h)?;
+            self.write(&simulation, &mut out);
+        }
+        Ok(out)
+    }
+
+    /// The gradient by the parameters of a function of the trajectory that has the gradient `by`
+    /// there, in the order of [`run`](Self::run).
+    ///
+    /// Each parameter is moved by a thousandth of itself, or of one where it is zero, to compare the
+    /// equations of the steps ([`Family`]).
+    ///
+    /// # Errors
+    /// [`RolloutError`].
+    pub fn gradient(&self, values: &[f64], by: &[f64]) -> Result<RolloutGradient, RolloutError> {
+        check_length(
+            "the gradient by a rollout",
+            (self.steps + 1) * self.columns,
+            by.len(),
+        )?;
+        let mut simulation = self.simulation(values)?;
+        let world_of = |scene: &BuiltScene| format!("{:?}", scene.world);
+        let world = world_of(&(self.build)(values)?);
+        let make = |values: &[f64]| {
+            let built = (self.build)(values).map_err(|e| GradientError::NoModel { why: e.to_string() });
+            built.and_then(|scene| match world_of(&scene) == world {
+                true => Ok(Problem::new(scene.model)),
+                false => Err(GradientError::NotBuilt {
+                    what: "the rollout by a parameter of colliders or their materials".to_owned(),
+                    why: "how contacts depend on it is not built",
+                }),
+            })
+        };
+        let scales: Vec<f64> = values
+            .iter()
+            .map(|v| if *v == 0.0 { 1.0 } else { v.abs() })
+            .collect();
+        let mut family = Family::new(&make, values, &scales)?;
+        let mut objective = Outputs {
+            rollout: self,
+            by,
+            values: vec![0.0; by.len()],
+            room: Vec::new(),
+        };
+        let mut trajectory = Trajectory::new(self.steps, self.h);
+        trajectory.family = Some(&mut family);
+        let found = trajectory.gradient(&mut simulation, &mut objective)?;
+        Ok(RolloutGradient {
+            parameters: found.parameters,
+            values: objective.values,
+            report: found.report,
+        })
+    }
+
+    fn simulation(&self, values: &[f64]) -> Result<Simulation, RolloutError> {
+        check_length("the values of the parameters", self.parameters, values.len())?;
+        let mut scene = (self.build)(values)?;
+        check(&scene)?;
+        let simulation = Simulation::with_options(std::mem::take(&mut scene.model), scene.options.clone());
+        let mut simulation = simulation.map_err(|e| scene.places.error(e))?;
+        if let Some(world) = scene.world.take() {
+            simulation
+                .set_contacts(world)
+                .map_err(|e| scene.places.error(e))?;
+        }
+        Ok(simulation)
+    }
+
+    fn write(&self, simulation: &Simulation, out: &mut Vec<f64>) {
+        for (node, quantity) in &self.outputs {
+            out.extend_from_slice(match quantity {
+                Quantity::Positions => simulation.positions(*node),
+                Quantity::Velocities => simulation.velocities(*node),
+            });
+        }
+    }
+}
+
+/// The numbers of a rollout as an objective whose gradient is given.
+struct Outputs<'a> {
+    rollout: &'a Rollout,
+    by: &'a [f64],
+    values: Vec<f64>,
+    room: Vec<f64>,
+}
+
+impl Objective for Outputs<'_> {
+    fn at(
+        &mut self,
+        step: usize,
+        simulation: &Simulation,
+        by: &mut NodeGradient,
+    ) -> Result<f64, TrajectoryError> {
+        let columns = self.rollout.columns;
+        let moment = step * columns..(step + 1) * columns;
+        self.room.clear();
+        self.rollout.write(simulation, &mut self.room);
+        self.values[moment.clone()].copy_from_slice(&self.room);
+        let mut given = &self.by[moment];
+        for (id, quantity) in &self.rollout.outputs {
+            let node = simulation.model().node(*id);
+            let velocities = node.velocity_range();
+            let own;
+            match quantity {
+                Quantity::Velocities => {
+                    (own, given) = given.split_at(velocities.len());
+                    by.v[velocities].iter_mut().zip(own).for_each(|(b, g)| *b += g);
+                }
+                Quantity::Positions => {
+                    (own, given) = given.split_at(node.position_range().len());
+                    let by = &mut by.x[velocities];
+                    if node.space != Space::Rigid3 {
+                        by.iter_mut().zip(own).for_each(|(b, g)| *b += g);
+                        continue;
+                    }
+                    let positions = simulation.positions(*id).chunks_exact(7);
+                    for ((by, own), x) in by.chunks_exact_mut(6).zip(own.chunks_exact(7)).zip(positions) {
+                        by.iter_mut().zip(&own[..3]).for_each(|(b, g)| *b += g);
+                        // dq = q (0, dr/2).
+                        let ([w, i, j, k], [a, b, c, d]) =
+                            ([x[3], x[4], x[5], x[6]], [own[3], own[4], own[5], own[6]]);
+                        by[3] += 0.5 * (-i * a + w * b + k * c - j * d);
+                        by[4] += 0.5 * (-j * a - k * b + w * c + i * d);
+                        by[5] += 0.5 * (-k * a + j * b - i * c + w * d);
+                    }
+                }
+            }
+        }
+        let terms = self.room.iter().zip(&self.by[step * columns..]);
+        Ok(terms.map(|(x, g)| x * g).sum())
+    }
+}
+
+/// Refuses what moves a scene beside its own equations, and other methods.
+fn check(scene: &BuiltScene) -> Result<(), RolloutError> {
+    let Options {
+        integrator,
+        alpha,
+        beta,
+        own_alpha,
+        ..
+    } = &scene.options;
+    let refuse = |what, how| Err(RolloutError::NotTaken { what, how });
+    if *integrator != Integrator::Nonlinear {
+        return refuse(
+            "other integrator than Nonlinear",
+            "derivatives are those of its steps; write `run: (integrator: Nonlinear, ..)`",
+        );
+    }
+    if (*alpha, *beta) != (1.0, 1.0) || !own_alpha.is_empty() {
+        return refuse(
+            "weights but those of the end of the step",
+            "leave out `alpha` and `beta`",
+        );
+    }
+    let parts: [(bool, &str, &str); 8] = [
+        (
+            scene.statics.is_some(),
+            "statics",
+            "the derivative of rest is in the Rust interface",
+        ),
+        (
+            scene.plan.adaptive.is_some(),
+            "steps that choose their length",
+            "give a `step`",
+        ),
+        (!scene.holds.is_empty(), "holds", "fix the coordinates instead"),
+        (
+            !scene.inputs.is_empty(),
+            "inputs that change with time",
+            "the Rust interface takes them by a control of each step",
+        ),
+        (
+            !scene.varying.is_empty(),
+            "motions that depend on changing parameters",
+            "write them over time",
+        ),
+        (
+            !scene.events.list.is_empty(),
+            "events",
+            "what they change has no derivative here",
+        ),
+        (
+            !scene.controllers.is_empty(),
+            "controllers",
+            "their derivative is not built",
+        ),
+        (
+            !scene.actuators.is_empty(),
+            "actuators",
+            "their derivative is not built",
+        ),
+    ];
+    match parts.into_iter().find(|(has, ..)| *has) {
+        Some((_, what, how)) => refuse(what, how),
+        None => Ok(()),
+    }
+}
+
+fn check_length(what: &'static str, expected: usize, found: usize) -> Result<(), RolloutError> {
+    match expected == found {
+        true => Ok(()),
+        false => Err(RolloutError::Length {
+            what,
+            expected,
+            found,
+        }),
+    }
+}

@@ -1,0 +1,305 @@
+//! The contacts of a step that was taken, and how they move with its start.
+
+use crate::Simulation;
+use crate::contact::{
+    Contact, ContactList, ContactReading, ContactState, FrictionCoupling, FrictionModel, Restitution,
+};
+use pliant_gradient::{ContactBranch, ContactMove, ContactPlace, GradientError, TakenContact};
+use pliant_kkt::Support;
+use pliant_model::{NodeKind, State};
+use pliant_stepper::contact::look_ahead;
+use pliant_stepper::motion::Motion;
+use std::collections::BTreeSet;
+
+/// How far coordinates are moved to see how contacts follow (m, rad): geometry is smooth on the
+/// scale of its radii, so that central differences of fourth order are good to about 1e-11.
+const MOVED: f64 = 1e-4;
+
+/// Steps of the differences, and their weights.
+const STENCIL: [(f64, f64); 4] = [
+    (-2.0, 1.0 / 12.0),
+    (-1.0, -8.0 / 12.0),
+    (1.0, 8.0 / 12.0),
+    (2.0, -1.0 / 12.0),
+];
+
+/// Difference of normals and gaps, the latter as a share of the largest coordinate, up to which a
+/// contact that is found again is that of the step.
+const SAME: f64 = 1e-9;
+
+/// Share of the largest velocity below which a point does not slip: its force is on the cone, where
+/// contacts share forces in several ways, and its slip is rounding.
+const STOPPED: f64 = 1e-9;
+
+/// Share of the largest coordinate that is moved in a step at the least velocity that slip is
+/// compared with.
+const SLOW: f64 = 1e-6;
+
+/// Velocity across the normal at the end of the step (m/s).
+fn slip_of(reading: &ContactReading) -> f64 {
+    let along: f64 = (0..3)
+        .map(|k| reading.velocity[k] * reading.contact.normal[k])
+        .sum();
+    let across = (0..3).map(|k| reading.velocity[k] - along * reading.contact.normal[k]);
+    across.map(|v| v * v).sum::<f64>().sqrt()
+}
+
+const COMES_AND_GOES: &str = "it comes and goes, or changes its elements, close to the start of the step: there is no derivative there";
+
+/// Whether two contacts act on the same elements.
+fn same_elements(a: &[Support], b: &[Support]) -> bool {
+    let place = |s: &Support| (s.node, s.element);
+    a.iter().map(place).eq(b.iter().map(place))
+}
+
+/// Fills `out` with the contacts that carried an impulse in the last step, of length `h` (s).
+///
+/// # Errors
+/// [`GradientError::NotBuilt`] for laws whose derivative is not built, and where contacts come and
+/// go within [`MOVED`] of the start of the step.
+pub(super) fn taken_contacts(
+    simulation: &mut Simulation,
+    h: f64,
+    out: &mut Vec<TakenContact>,
+) -> Result<(), GradientError> {
+    out.clear();
+    let acting = |c: &&ContactReading| c.state != ContactState::Open;
+    let readings: Vec<ContactReading> = simulation.contacts().iter().filter(acting).copied().collect();
+    if readings.is_empty() {
+        return Ok(());
+    }
+    for reading in &readings {
+        check(simulation, reading)?;
+    }
+    let share = simulation.contacts_report().restitution;
+    let mut search = Search {
+        motion: simulation.start.clone(),
+        list: ContactList::default(),
+        // What is moved away from a contact that closes in the step is to be found all the same.
+        h: 10.0 * h,
+    };
+    let places = search.places(simulation, &readings)?;
+    let largest = search
+        .motion
+        .state
+        .positions
+        .iter()
+        .fold(0.0f64, |l, x| l.max(x.abs()));
+    let ends = [&simulation.start, &simulation.motion];
+    let velocities = ends.iter().flat_map(|m| &m.state.velocities);
+    let fastest = velocities.fold(SLOW * largest / h, |l, v| l.max(v.abs()));
+    for (place, reading) in places.iter().zip(&readings) {
+        let turned = (0..3).map(|k| (place.normal[k] - reading.contact.normal[k]).abs());
+        let off = turned.fold(
+            (place.gap - reading.contact.gap).abs() / largest.max(1e-300),
+            f64::max,
+        );
+        if off > SAME {
+            return Err(not_built(
+                simulation,
+                reading,
+                "it turned in the step, or was found behind its start",
+            ));
+        }
+        let law = &reading.contact.law;
+        out.push(TakenContact {
+            place: place.clone(),
+            moves: Vec::new(),
+            branch: match reading.state {
+                _ if law.friction == 0.0 => ContactBranch::Frictionless,
+                ContactState::Slipping if slip_of(reading) > STOPPED * fastest => {
+                    ContactBranch::Slipping(law.friction)
+                }
+                _ => ContactBranch::Sticking,
+            },
+            compliance: [law.compliance, law.relaxation_time],
+            restitution: share * law.restitution,
+            impulse: reading.impulse,
+        });
+    }
+    let found = find_moves(simulation, &readings, &places, &mut search, out);
+    // The evaluation goes back to the present state.
+    let back = simulation.system.propagate(&mut simulation.motion.state);
+    back.map_err(|e| GradientError::NoModel { why: e.to_string() })?;
+    found
+}
+
+/// How contacts move with each coordinate that one of them hangs on.
+fn find_moves(
+    simulation: &mut Simulation,
+    readings: &[ContactReading],
+    places: &[ContactPlace],
+    search: &mut Search,
+    out: &mut [TakenContact],
+) -> Result<(), GradientError> {
+    let dofs: Vec<BTreeSet<usize>> = places.iter().map(|p| dofs_of(simulation, &p.supports)).collect();
+    let all: BTreeSet<usize> = dofs.iter().flatten().copied().collect();
+    let start = search.motion.state.clone();
+    for dof in all {
+        let mut by: Vec<ContactPlace> = places.iter().map(zero_of).collect();
+        for (step, weight) in STENCIL {
+            search.motion.state.clone_from(&start);
+            move_dof(simulation, dof, step * MOVED, &mut search.motion.state);
+            let moved = search.places(simulation, readings)?;
+            for (((by, moved), place), reading) in by.iter_mut().zip(&moved).zip(places).zip(readings) {
+                if !same_elements(&place.supports, &moved.supports) {
+                    return Err(not_built(simulation, reading, COMES_AND_GOES));
+                }
+                add(by, weight / MOVED, [place, moved]);
+            }
+        }
+        for ((taken, by), own) in out.iter_mut().zip(by).zip(&dofs) {
+            if own.contains(&dof) {
+                taken.moves.push(ContactMove { dof, by });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A search for the contacts of the start of a step.
+struct Search {
+    motion: Motion,
+    list: ContactList,
+    h: f64,
+}
+
+impl Search {
+    /// The places of contacts at the present state of the motion.
+    fn places(
+        &mut self,
+        simulation: &mut Simulation,
+        readings: &[ContactReading],
+    ) -> Result<Vec<ContactPlace>, GradientError> {
+        let propagated = simulation.system.propagate(&mut self.motion.state);
+        let searched = propagated
+            .and_then(|()| look_ahead(&mut simulation.system, &self.motion, self.h, &mut self.list));
+        if let Err(e) = searched {
+            return Err(GradientError::NoModel { why: e.to_string() });
+        }
+        let mut out = Vec::with_capacity(readings.len());
+        for reading in readings {
+            // Names belong to the end of the step, places do not.
+            let all = self.list.contacts().iter().enumerate();
+            let same = all.filter(|(_, c)| c.sides == reading.contact.sides);
+            let distance = |c: &Contact| {
+                let way = (0..3).map(|k| c.point[k] - reading.contact.point[k]);
+                way.map(|d| d * d).sum::<f64>()
+            };
+            let nearest = same.min_by(|(_, a), (_, b)| distance(a).total_cmp(&distance(b)));
+            let Some((i, _)) = nearest else {
+                return Err(not_built(simulation, reading, COMES_AND_GOES));
+            };
+            let contact = &self.list.contacts()[i];
+            out.push(ContactPlace {
+                normal: contact.normal,
+                gap: contact.gap,
+                supports: self.list.supports(i).to_vec(),
+            });
+        }
+        Ok(out)
+    }
+}
+
+/// The place of a contact that does not move.
+fn zero_of(place: &ContactPlace) -> ContactPlace {
+    let still = |s: &Support| Support {
+        weight: 0.0,
+        arm: [0.0; 3],
+        ..*s
+    };
+    ContactPlace {
+        normal: [0.0; 3],
+        gap: 0.0,
+        supports: place.supports.iter().map(still).collect(),
+    }
+}
+
+/// Adds `weight` times the difference of two places.
+fn add(out: &mut ContactPlace, weight: f64, [from, to]: [&ContactPlace; 2]) {
+    out.gap += weight * (to.gap - from.gap);
+    for k in 0..3 {
+        out.normal[k] += weight * (to.normal[k] - from.normal[k]);
+    }
+    let pairs = from.supports.iter().zip(&to.supports);
+    for (out, (from, to)) in out.supports.iter_mut().zip(pairs) {
+        out.weight += weight * (to.weight - from.weight);
+        for k in 0..3 {
+            out.arm[k] += weight * (to.arm[k] - from.arm[k]);
+        }
+    }
+}
+
+/// The independent coordinates that elements hang on.
+fn dofs_of(simulation: &Simulation, supports: &[Support]) -> BTreeSet<usize> {
+    let model = simulation.model();
+    let mut left: Vec<(usize, usize)> = supports.iter().map(|s| (s.node.index(), s.element)).collect();
+    let mut out = BTreeSet::new();
+    while let Some((index, element)) = left.pop() {
+        let node = &model.nodes()[index];
+        match &node.kind {
+            NodeKind::Independent { first_dof, .. } => {
+                let size = node.space.velocity_size();
+                let first = first_dof + size * element;
+                out.extend(first..first + size);
+            }
+            NodeKind::Mapped { parents, .. } => {
+                let list = simulation.system.evaluation.dependencies(index, element);
+                left.extend(list.iter().map(|d| (parents[d.parent].index(), d.element)));
+            }
+        }
+    }
+    out
+}
+
+/// Moves one independent coordinate of a state.
+fn move_dof(simulation: &Simulation, dof: usize, by: f64, state: &mut State) {
+    for node in simulation.model().nodes() {
+        let Some(first) = node.first_dof() else { continue };
+        let count = node.velocity_range().len();
+        if (first..first + count).contains(&dof) {
+            let mut step = vec![0.0; count];
+            step[dof - first] = by;
+            node.space
+                .retract(&mut state.positions[node.position_range()], &step);
+        }
+    }
+}
+
+/// Refuses laws whose derivative is not built.
+fn check(simulation: &Simulation, reading: &ContactReading) -> Result<(), GradientError> {
+    let law = &reading.contact.law;
+    let options = &simulation.options.contacts;
+    let why = [
+        (
+            law.friction_model != FrictionModel::Cone,
+            "its friction is no circular cone",
+        ),
+        (
+            law.torsion > 0.0 || law.rolling > 0.0,
+            "it resists spin or rolling",
+        ),
+        (law.viscous_friction > 0.0, "it has viscous friction"),
+        (law.dissipation > 0.0, "its damping grows with the overlap"),
+        (
+            options.friction_coupling != FrictionCoupling::Exact,
+            "friction is not coupled exactly",
+        ),
+        (
+            law.restitution > 0.0 && options.restitution == Restitution::Poisson,
+            "its restitution is by Poisson's law",
+        ),
+    ];
+    match why.into_iter().find(|(is, _)| *is) {
+        Some((_, why)) => Err(not_built(simulation, reading, why)),
+        None => Ok(()),
+    }
+}
+
+fn not_built(simulation: &Simulation, reading: &ContactReading, why: &'static str) -> GradientError {
+    let [one, two] = reading.contact.sides.map(|side| simulation.contact_side(side));
+    GradientError::NotBuilt {
+        what: format!("the contact of {one} and {two} at t = {} s", simulation.time()),
+        why,
+    }
+}

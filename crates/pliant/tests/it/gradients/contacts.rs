@@ -1,0 +1,181 @@
+//! Derivatives through contacts, on the branches that they are on.
+
+use super::{check_step, check_step_without, options};
+use crate::worlds::{ground, on_feet, rough};
+use pliant::collision::*;
+use pliant::contact::ContactState;
+use pliant::gradient::*;
+use pliant::prelude::*;
+
+/// A body of this shape over the ground, moving.
+fn body(
+    shape: Shape,
+    half: f64,
+    pose: Pose,
+    [v, w]: [[f64; 3]; 2],
+    material: Material,
+) -> (Simulation, NodeId) {
+    let mut m = Model::new();
+    m.set_gravity([0.0, 0.0, -9.81]).unwrap();
+    let node = m.add_rigid_bodies("body", &[pose]).unwrap();
+    let inertia = 0.4 * half * half;
+    let mass = RigidMass::principal(1.0, [inertia, 1.2 * inertia, 1.3 * inertia]);
+    m.add_mass("mass", node, Mass::Rigid(vec![mass])).unwrap();
+    m.set_body_velocity(node, 0, v, w).unwrap();
+    let mut world = World::new();
+    let material = world.add_material(material).unwrap();
+    ground(&mut world, material);
+    let place = Placement::Body {
+        node,
+        element: 0,
+        pose: Pose::default(),
+    };
+    let collider = Collider::new("collider", shape, place);
+    world.add(collider.with_material(material)).unwrap();
+    let mut s = Simulation::with_options(m, options()).unwrap();
+    s.set_contacts(world).unwrap();
+    (s, node)
+}
+
+fn states(simulation: &Simulation) -> Vec<ContactState> {
+    simulation.contacts().iter().map(|c| c.state).collect()
+}
+
+/// A ball that slips, and one that rolls: its point turns with the plane, its friction with its
+/// slip.
+#[test]
+fn balls_that_slip_and_roll() {
+    let radius = 0.1;
+    for (spin, expected) in [
+        ([0.0, 0.0, 3.0], ContactState::Slipping),
+        ([0.0, 10.0, 0.0], ContactState::Sticking),
+    ] {
+        let shape = Shape::ball(radius).unwrap();
+        let pose = Pose::at([0.0, 0.0, radius]);
+        let (mut s, _) = body(shape, radius, pose, [[1.0, 0.3, 0.0], spin], rough(0.3));
+        if expected == ContactState::Sticking {
+            // Rolls without slip along x, and slips across for a while.
+            for _ in 0..40 {
+                s.step(0.01).unwrap();
+            }
+        }
+        s.step(0.01).unwrap();
+        assert_eq!(states(&s), [expected]);
+        check_step_without(&[2], &format!("{expected:?}"), &mut s, 0.01, 1e-7);
+    }
+}
+
+/// A ball on its way down, one that lands in the step, and one that bounces.
+#[test]
+fn balls_that_land_and_bounce() {
+    for restitution in [0.0, 0.6] {
+        let material = Material {
+            restitution,
+            ..rough(0.2)
+        };
+        let shape = Shape::ball(0.1).unwrap();
+        let pose = Pose::at([0.0, 0.0, 0.1215]);
+        let (mut s, _) = body(shape, 0.1, pose, [[0.5, 0.0, -1.0], [1.0, 2.0, 0.5]], material);
+        // One step in the air, the one after that lands: the check differentiates the second.
+        check_step(&format!("lands, {restitution}"), &mut s, 0.01, 1e-7);
+        s.step(0.01).unwrap();
+        s.step(0.01).unwrap();
+        assert_ne!(states(&s), [ContactState::Open]);
+    }
+}
+
+/// A ball on soft ground, with damping.
+#[test]
+fn balls_on_soft_ground() {
+    let material = Material {
+        compliance: 1e-4,
+        relaxation_time: 5e-3,
+        ..rough(0.2)
+    };
+    let shape = Shape::ball(0.1).unwrap();
+    let pose = Pose::at([0.0, 0.0, 0.0985]);
+    let (mut s, _) = body(shape, 0.1, pose, [[0.5, 0.1, -0.1], [1.0, 0.0, 0.5]], material);
+    s.step(0.01).unwrap();
+    check_step("soft", &mut s, 0.01, 1e-7);
+}
+
+/// A box that rests on its corners, whose contacts are redundant.
+#[test]
+fn boxes_that_rest() {
+    let half = [0.1, 0.08, 0.05];
+    let pose = Pose::at([0.0, 0.0, half[2]]);
+    let (mut s, _) = body(Shape::cuboid(half).unwrap(), 0.1, pose, [[0.0; 3]; 2], rough(0.3));
+    s.step(0.01).unwrap();
+    assert_eq!(states(&s), [ContactState::Sticking; 4]);
+    // Any tilt or lift opens or closes corners.
+    check_step_without(&[2, 3, 4], "rests", &mut s, 0.01, 1e-7);
+}
+
+/// A body on three feet that slides and turns: the feet share its weight in one way alone.
+#[test]
+fn feet_that_slide() {
+    let feet = [[0.1, 0.0], [-0.05, 0.09], [-0.06, -0.08]];
+    let (mut model, node, world) = on_feet(&feet, [1.0, 0.01], 0.1, 0.3);
+    model
+        .set_body_velocity(node, 0, [1.0, 0.3, 0.0], [0.0, 0.0, 2.0])
+        .unwrap();
+    let mut s = Simulation::with_options(model, options()).unwrap();
+    s.set_contacts(world).unwrap();
+    s.step(0.01).unwrap();
+    assert_eq!(states(&s), [ContactState::Slipping; 3]);
+    check_step_without(&[2, 3, 4], "feet", &mut s, 0.01, 1e-7);
+}
+
+/// The way of a box that slides until it stops, by its speed and by the mass: in closed form, from
+/// the steps that it slips in.
+#[test]
+fn a_box_slides_as_far_as_its_steps_say() {
+    let (mu, g, h, speed) = (0.3, 9.81, 0.01, 0.5);
+    let (mut s, node) = body(
+        Shape::cuboid([0.1, 0.1, 0.05]).unwrap(),
+        0.1,
+        Pose::at([0.0, 0.0, 0.05]),
+        [[speed, 0.0, 0.0], [0.0; 3]],
+        rough(mu),
+    );
+    let mut objective = |step: usize, s: &Simulation, by: &mut NodeGradient| {
+        if step < 30 {
+            return 0.0;
+        }
+        by.x[0] = 1.0;
+        s.positions(node)[0]
+    };
+    let found = Trajectory::new(30, h).gradient(&mut s, &mut objective).unwrap();
+    // v_k = speed - k mu g h while that is positive.
+    let slips = (speed / (mu * g * h)).floor();
+    let way = h * (slips * speed - mu * g * h * slips * (slips + 1.0) / 2.0);
+    assert!((found.value / way - 1.0).abs() < 1e-10, "{} {way}", found.value);
+    assert!(
+        (found.start.v[0] / (slips * h) - 1.0).abs() < 1e-10,
+        "{}",
+        found.start.v[0]
+    );
+    assert!((found.start.x[0] - 1.0).abs() < 1e-10);
+}
+
+/// A trajectory is the same to the bit whether or not its gradient is asked for.
+#[test]
+fn the_search_for_derivatives_leaves_the_motion_alone() {
+    let start = || {
+        let shape = Shape::ball(0.1).unwrap();
+        let pose = Pose::at([0.0, 0.0, 0.13]);
+        body(shape, 0.1, pose, [[0.5, 0.2, 0.0], [1.0, 0.0, 0.5]], rough(0.2)).0
+    };
+    let (mut one, mut other) = (start(), start());
+    let mut objective = |_: usize, s: &Simulation, _: &mut NodeGradient| s.state().positions[0];
+    let mut trajectory = Trajectory::new(40, 0.01);
+    (trajectory.slots, trajectory.run) = (3, 7);
+    trajectory.gradient(&mut one, &mut objective).unwrap();
+    for _ in 0..40 {
+        other.step(0.01).unwrap();
+    }
+    assert_eq!(one.state(), other.state());
+    one.step(0.01).unwrap();
+    other.step(0.01).unwrap();
+    assert_eq!(one.state(), other.state());
+}

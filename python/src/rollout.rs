@@ -1,0 +1,157 @@
+//! `Rollout`: a scene as a function of its parameters, with its gradient.
+
+use crate::arrays::{self, Matrix, Numbers, Vector};
+use crate::errors;
+use crate::model::Model;
+use pliant_run::rollout::{Quantity, Rollout as Inner, RolloutError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// The most steps.
+const MOST: usize = 10_000_000;
+
+/// A scene as a function of some of its parameters, with exact gradients: the positions of chosen
+/// nodes (and velocities, if asked for) at the start and after every step.
+///
+/// The gradient is that of the converged steps, by one adjoint solve each, through joints, hard
+/// constraints and geometric stiffness; memory does not grow with the number of steps. The scene
+/// has ``integrator: Nonlinear`` and moves by itself; contacts that press have no derivative yet.
+///
+/// :mod:`pliant.torch` and :mod:`pliant.jax` have it as a function of their arrays.
+///
+/// >>> import pliant
+/// >>> model = pliant.Model.from_string('''(
+/// ...     parameters: {"speed": 3, "gravity": 10},
+/// ...     gravity: (0, "-$gravity", 0),
+/// ...     run: (duration: 1, step: 0.01, integrator: Nonlinear),
+/// ...     nodes: [Particles(name: "stone", positions: [(0, 0, 0)], velocities: [("$speed", 0, 0)], mass: 2)],
+/// ... )''')
+/// >>> rollout = pliant.Rollout(model, ["speed", "gravity"], ["stone"])
+/// >>> way = rollout.run([3, 10])
+/// >>> way.shape, way[-1].round(9)
+/// ((101, 3), array([ 3.  , -5.05,  0.  ]))
+/// >>> by = 0 * way
+/// >>> by[-1, 0] = 1
+/// >>> rollout.gradient([3, 10], by).round(9)
+/// array([1., 0.])
+#[pyclass(frozen, module = "pliant")]
+#[derive(Debug)]
+pub(crate) struct Rollout {
+    inner: Inner,
+    names: Vec<String>,
+    values: Vec<f64>,
+}
+
+#[pymethods]
+impl Rollout {
+    #[new]
+    #[pyo3(signature = (model, parameters, nodes, *, velocities=false, steps=None))]
+    fn new(
+        py: Python<'_>,
+        model: &Bound<'_, Model>,
+        parameters: Vec<String>,
+        nodes: Vec<String>,
+        velocities: bool,
+        steps: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let steps = steps
+            .map(|n| arrays::count(py, n, "steps of a rollout", (1, MOST)))
+            .transpose()?;
+        let model = model.get();
+        let known = &model.outline().parameters;
+        let mut values = Vec::new();
+        for name in &parameters {
+            let Some((_, value)) = known.iter().find(|(known, _)| known == name) else {
+                let all = known.iter().map(|(name, _)| name.as_str());
+                return Err(errors::name(py, ["parameter", "parameters"], name, all));
+            };
+            values.push(*value);
+        }
+        if !model.parts().is_empty() {
+            let text = "a rollout takes no components written in Python: their derivatives are not built";
+            return Err(errors::state_text(py, text));
+        }
+        let outputs: Vec<(&str, Quantity)> = nodes
+            .iter()
+            .map(|name| (name.as_str(), Quantity::Positions))
+            .chain(
+                nodes
+                    .iter()
+                    .filter(|_| velocities)
+                    .map(|name| (name.as_str(), Quantity::Velocities)),
+            )
+            .collect();
+        let build = model.builder(parameters.clone());
+        let inner = py.detach(|| Inner::new(build, &values, &outputs, steps));
+        Ok(Self {
+            inner: inner.map_err(|e| raise(py, &e))?,
+            names: parameters,
+            values,
+        })
+    }
+
+    /// Parameters with the values that the model has: name to number, in the order of the values.
+    #[getter]
+    fn parameters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let out = PyDict::new(py);
+        for (name, value) in self.names.iter().zip(&self.values) {
+            out.set_item(name, value)?;
+        }
+        Ok(out)
+    }
+
+    /// Shape of the array that :meth:`run` returns: moments, and numbers of each.
+    #[getter]
+    fn shape(&self) -> (usize, usize) {
+        (self.inner.steps() + 1, self.inner.columns())
+    }
+
+    /// Move the scene with these values of the parameters; return its moments, shape
+    /// :attr:`shape`: the positions of all elements of the nodes (of bodies with the quaternion
+    /// ``(w, x, y, z)``), one node after the other, then their velocities.
+    fn run<'py>(&self, py: Python<'py>, values: Numbers<'py>) -> PyResult<Matrix<'py>> {
+        let values = self.read(py, &values)?;
+        let found = py.detach(|| self.inner.run(&values)).map_err(|e| raise(py, &e))?;
+        let (rows, columns) = self.shape();
+        arrays::matrix(py, [rows, columns], |out| {
+            out.copy_from_slice(&found);
+            Ok(())
+        })
+    }
+
+    /// Gradient by the parameters, at these values, of a function of the moments whose gradient by
+    /// them is ``by`` (shape :attr:`shape`): the product of ``by`` with the Jacobian of :meth:`run`.
+    fn gradient<'py>(
+        &self,
+        py: Python<'py>,
+        values: Numbers<'py>,
+        by: Numbers<'py>,
+    ) -> PyResult<Vector<'py>> {
+        let values = self.read(py, &values)?;
+        let (rows, columns) = self.shape();
+        let by = arrays::values(py, &by, "gradients by moments", &[rows, columns])?;
+        let found = py.detach(|| self.inner.gradient(&values, &by));
+        let found = found.map_err(|e| raise(py, &e))?;
+        Ok(arrays::vector(py, &found.parameters))
+    }
+
+    fn __repr__(&self) -> String {
+        let (rows, columns) = self.shape();
+        format!("Rollout(parameters={:?}, shape=({rows}, {columns}))", self.names)
+    }
+}
+
+impl Rollout {
+    fn read(&self, py: Python<'_>, values: &Numbers<'_>) -> PyResult<Vec<f64>> {
+        arrays::values(py, values, "values of the parameters", &[self.values.len()])
+    }
+}
+
+fn raise(py: Python<'_>, error: &RolloutError) -> PyErr {
+    use pliant::gradient::TrajectoryError;
+    match error {
+        RolloutError::Scene(error) => errors::scene(py, error),
+        RolloutError::Trajectory(TrajectoryError::Step(error)) => errors::step(py, error),
+        error => errors::state_text(py, &error.to_string()),
+    }
+}

@@ -1,0 +1,155 @@
+"""Gradients of rollouts: against closed forms, against differences, and as functions of other packages."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pliant
+
+#: A double pendulum whose second rod is a spring: lengths, stiffness, damping, gravity, speed at the start.
+PENDULUM = """(
+    parameters: {"length": 0.6, "rest": 0.4, "stiffness": 80, "gravity": 9.81, "speed": 0.7, "mass": 0.5},
+    gravity: (0, "-$gravity", 0),
+    run: (duration: 0.6, step: 0.01, integrator: Nonlinear),
+    nodes: [
+        Particles(name: "bobs", positions: [("$length", 0, 0), ("$length", 0.45, 0.1)],
+            velocities: [(0, 0, "$speed"), (0, 0, 0)], mass: "$mass"),
+        Mapped(name: "rod", parents: ["bobs"], mapping: Distance(pairs: [(0, (0, 0, 0))], rest: "$length")),
+        Mapped(name: "thread", parents: ["bobs"], mapping: Distance(pairs: [(0, 1)], rest: "$rest")),
+    ],
+    force_fields: [(name: "spring", on: "thread", law: Stiffness("$stiffness"))],
+    constraints: [(name: "rod is hard", on: "rod")],
+)"""
+
+
+def model(text: str = PENDULUM) -> pliant.Model:
+    return pliant.Model.from_string(text)
+
+
+def differences(rollout: pliant.Rollout, values: Any, weights: Any) -> Any:
+    """Central differences of fourth order of a weighted sum of the moments."""
+    out = []
+    for k, value in enumerate(values):
+        step = 1e-3 * value
+
+        def at(times: float, k: int = k, step: float = step) -> float:
+            moved = np.array(values)
+            moved[k] += times * step
+            return float((weights * rollout.run(moved)).sum())
+
+        out.append((8 * (at(1) - at(-1)) - (at(2) - at(-2))) / (12 * step))
+    return np.array(out)
+
+
+def test_every_parameter_against_differences() -> None:
+    names = ["length", "rest", "stiffness", "gravity", "speed", "mass"]
+    rollout = pliant.Rollout(model(), names, ["bobs", "thread"])
+    values = list(rollout.parameters.values())
+    assert rollout.shape == (61, 7)
+    weights = np.random.default_rng(5).normal(size=rollout.shape)
+    found = rollout.gradient(values, weights)
+    expected = differences(rollout, values, weights)
+    # Steps end with residuals of 1e-11, which differences of 1e-3 make larger.
+    scale = np.abs(expected * values).max()
+    assert np.abs((found - expected) * values).max() < 1e-7 * scale
+    assert not found.flags.writeable
+
+
+def test_velocities_and_steps() -> None:
+    rollout = pliant.Rollout(model(), ["gravity"], ["bobs"], velocities=True, steps=5)
+    assert rollout.shape == (6, 12)
+    way = rollout.run([9.81])
+    simulation = pliant.Simulation(model())
+    for _ in range(5):
+        simulation.step()
+    node = simulation.node("bobs")
+    assert way[5].tolist() == [*node.positions.ravel(), *node.velocities.ravel()]
+    weights = np.zeros((6, 12))
+    weights[5, 9:] = [0.2, 1, -0.3]
+    found = rollout.gradient([9.81], weights)
+    assert found == pytest.approx(differences(rollout, [9.81], weights), rel=1e-7)
+
+
+def test_orientations_of_bodies() -> None:
+    text = """(
+        parameters: {"spin": 2.0, "inertia": 0.02},
+        run: (duration: 0.3, step: 0.01, integrator: Nonlinear),
+        nodes: [Bodies(name: "top", bodies: [
+            (mass: 1, inertia: (0.01, "$inertia", 0.025), angular_velocity: ("$spin", 0.4, 3)),
+        ])],
+    )"""
+    rollout = pliant.Rollout(model(text), ["spin", "inertia"], ["top"])
+    weights = np.random.default_rng(1).normal(size=rollout.shape)
+    values = [2.0, 0.02]
+    found = rollout.gradient(values, weights)
+    assert found == pytest.approx(differences(rollout, values, weights), rel=1e-7)
+
+
+def test_what_is_not_taken_says_why() -> None:
+    with pytest.raises(pliant.UnknownName, match="did you mean `rest`"):
+        pliant.Rollout(model(), ["rst"], ["bobs"])
+    with pytest.raises(pliant.StateError, match="there is no node `bob`"):
+        pliant.Rollout(model(), ["rest"], ["bob"])
+    with pytest.raises(pliant.StateError, match="integrator: Nonlinear"):
+        pliant.Rollout(model(PENDULUM.replace(", integrator: Nonlinear", "")), ["rest"], ["bobs"])
+    rollout = pliant.Rollout(model(), ["rest"], ["bobs"])
+    with pytest.raises(pliant.StateError, match="must have the shape"):
+        rollout.run([1.0, 2.0])
+    with pytest.raises(pliant.StateError, match="must have the shape"):
+        rollout.gradient([0.4], np.zeros(3))
+    with pytest.raises(pliant.SceneError):
+        pliant.Rollout(model(), ["mass"], ["bobs"]).run([-1.0])
+
+
+#: A ball that is thrown over the ground, lands, slips and rolls.
+BALL = """(
+    parameters: {"height": 0.1, "speed": 1.0, "spin": 2.0, "mass": 1, "friction": 0.3},
+    gravity: (0, 0, -10),
+    run: (duration: 0.4, step: 0.01, integrator: Nonlinear),
+    nodes: [Bodies(name: "ball", bodies: [
+        (position: (0, 0, "$height"), velocity: ("$speed", 0.1, 0), angular_velocity: (0, 0, "$spin"), mass: "$mass",
+            shape: Sphere(0.05)),
+    ])],
+    materials: [(name: "rubber", friction: "$friction")],
+    colliders: [
+        Fixed(name: "ground", shape: Plane(0, 0, 1), material: "rubber"), Bodies(node: "ball", material: "rubber"),
+    ],
+)"""
+
+
+def test_through_contacts() -> None:
+    names = ["height", "speed", "spin", "mass"]
+    rollout = pliant.Rollout(model(BALL), names, ["ball"])
+    values = list(rollout.parameters.values())
+    weights = np.random.default_rng(2).normal(size=rollout.shape)
+    found = rollout.gradient(values, weights)
+    expected = differences(rollout, values, weights)
+    # Which step it lands in does not change within the differences.
+    assert np.abs(found - expected).max() < 1e-6 * np.abs(expected).max()
+    with pytest.raises(pliant.StateError, match="parameter of colliders or their materials"):
+        friction = pliant.Rollout(model(BALL), ["friction"], ["ball"])
+        friction.gradient([0.3], weights)
+
+
+@pytest.mark.parametrize("name", ["torch", "jax"])
+def test_other_packages_differentiate_rollouts(name: str) -> None:
+    library: Any = pytest.importorskip(name)
+    of = pliant.Rollout(model(), ["rest", "stiffness"], ["bobs"])
+    weights = np.random.default_rng(3).normal(size=of.shape)
+    expected = of.gradient([0.4, 80], 2 * weights * of.run([0.4, 80]))
+    if name == "torch":
+        from pliant.torch import rollout as of_torch
+
+        values = library.tensor([0.4, 80.0], dtype=library.float64, requires_grad=True)
+        moments = of_torch(of)(values)
+        (library.tensor(weights) * moments**2).sum().backward()
+        found = values.grad.numpy()
+    else:
+        from pliant.jax import rollout as of_jax
+
+        library.config.update("jax_enable_x64", True)
+        moved = of_jax(of)
+        loss = library.jit(library.grad(lambda values: (weights * moved(values) ** 2).sum()))
+        found = np.asarray(loss(library.numpy.array([0.4, 80.0])))
+    assert found == pytest.approx(expected, rel=1e-13)

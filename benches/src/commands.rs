@@ -13,6 +13,7 @@ mod corpus;
 mod delassus;
 mod factors;
 mod fronts;
+mod gradients;
 mod krylov;
 mod methods;
 mod motion;
@@ -125,6 +126,11 @@ pub(crate) const COMMANDS: &[Command] = &[
         "vibrations",
         "the energy of a beam over 1,000 periods  [--quick, --write]",
         vibrations::run,
+    ),
+    command(
+        "gradients",
+        "derivatives of steps beside the steps  [--quick]",
+        gradients::run,
     ),
     command(
         "solids",

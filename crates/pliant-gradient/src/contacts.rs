@@ -45,9 +45,9 @@ pub struct ContactMove {
 pub enum ContactBranch {
     /// No friction.
     Frictionless,
-    /// Its point does not slip.
+    /// A point that does not slip.
     Sticking,
-    /// It slips, with this coefficient of friction.
+    /// Slip, with this coefficient of friction.
     Slipping(f64),
 }
 
@@ -208,7 +208,8 @@ impl Contacts {
         self.list.last().map_or(0, |c| c.first + c.count)
     }
 
-    /// Takes the contacts of a step of length `h` (s) from `start` to velocities `end` of all nodes.
+    /// Takes the contacts of a step of length `h` (s) from `start` to velocities `end` of all
+    /// nodes.
     ///
     /// # Errors
     /// [`GradientError::NotBuilt`] for contacts of elements that are mapped nonlinearly.
@@ -361,9 +362,9 @@ impl Contacts {
         }
     }
 
-    /// Writes the changes of the equations of coordinates (on all nodes, as forces that are missing)
-    /// and of contacts for a direction of the state at the start: displacements (n), and velocities
-    /// of all nodes; `end` are those at the end.
+    /// Writes the changes of the equations of coordinates (on all nodes, as forces that are
+    /// missing) and of contacts for a direction of the state at the start: displacements (n), and
+    /// velocities of all nodes; `end` are those at the end.
     pub(crate) fn by_start(
         &self,
         (x, v): (&[f64], &[f64]),
@@ -391,8 +392,8 @@ impl Contacts {
         }
     }
 
-    /// Adds the transpose: `p` on the forces of all nodes and `q` on the contacts' equations against
-    /// displacements at the start (n) and velocities of all nodes there.
+    /// Adds the transpose: `p` on the forces of all nodes and `q` on the contacts' equations
+    /// against displacements at the start (n) and velocities of all nodes there.
     pub(crate) fn by_start_transposed(
         &self,
         (p, q): (&[f64], &[f64]),

@@ -69,8 +69,8 @@ impl Differences {
 mod tests {
     use super::*;
 
-    /// Functions whose derivatives are known, of unit scale and of small ones, and one that ends close
-    /// by.
+    /// Functions whose derivatives are known, of unit scale and of small ones, and one that ends
+    /// close by.
     #[test]
     fn derivatives_are_exact_to_ten_digits() {
         let mut differences = Differences::default();

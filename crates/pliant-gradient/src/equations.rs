@@ -285,25 +285,25 @@ impl Equations {
         &self,
         skip_dof: impl Fn(usize) -> bool,
         skip_row: impl Fn(usize) -> bool,
-    ) -> (Place, f64) {
+    ) -> (Unknown, f64) {
         let share = |missed: f64, size: f64| match missed.abs() / size.max(f64::MIN_POSITIVE) {
             _ if missed == 0.0 => 0.0,
             share if share.is_nan() => f64::INFINITY,
             share => share,
         };
-        let mut worst = (Place::Dof(0), 0.0);
+        let mut worst = (Unknown::Dof(0), 0.0);
         let largest = self.primal_size.iter().fold(0.0f64, |l, s| l.max(*s));
         for (k, (r, size)) in self.primal.iter().zip(&self.primal_size).enumerate() {
             // Forces that balance each other on one node leave its rounding, and no size.
             let share = share(*r, size.max(BALANCED * largest));
             if share > worst.1 && !skip_dof(k) {
-                worst = (Place::Dof(k), share);
+                worst = (Unknown::Dof(k), share);
             }
         }
         for (k, (r, size)) in self.rows.iter().zip(&self.row_size).enumerate() {
             let share = share(*r, *size);
             if share > worst.1 && !skip_row(k) {
-                worst = (Place::Row(k), share);
+                worst = (Unknown::Row(k), share);
             }
         }
         worst
@@ -312,14 +312,14 @@ impl Equations {
 
 /// An unknown of the equations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum Unknown {
     /// An independent coordinate.
     Dof(usize),
     /// A row.
     Row(usize),
 }
 
-impl Place {
+impl Unknown {
     /// Its name in the user's words.
     pub(crate) fn describe(self, problem: &Problem) -> String {
         match self {

@@ -61,7 +61,7 @@ pub enum GradientError {
     Structure {
         /// The parameters.
         what: String,
-        /// What is counted.
+        /// Name of the counted parts.
         of: &'static str,
         /// Their number in the model itself.
         expected: usize,

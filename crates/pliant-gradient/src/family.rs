@@ -47,7 +47,8 @@ impl Family {
     ///
     /// # Errors
     /// Those of `make`; [`GradientError::Structure`] if a model has other coordinates or rows than
-    /// the one at `at`; [`GradientError::NotBuilt`] as [`StepDerivative::new`](crate::StepDerivative::new).
+    /// the one at `at`; [`GradientError::NotBuilt`] as
+    /// [`StepDerivative::new`](crate::StepDerivative::new).
     pub fn new(make: &MakeModel<'_>, at: &[f64], scales: &[f64]) -> Result<Self, GradientError> {
         check_length("the scales of parameters", at.len(), scales.len())?;
         let base = make(at)?;
@@ -101,8 +102,8 @@ impl Family {
     }
 
     /// The derivative by a parameter of a function of one state, where independent coordinates stay
-    /// and mapped nodes move with the parameter: its gradient by displacements and velocities of all
-    /// nodes times how these move.
+    /// and mapped nodes move with the parameter: its gradient by displacements and velocities of
+    /// all nodes times how these move.
     ///
     /// # Errors
     /// [`GradientError::Model`] where another model has no value there; [`GradientError::Length`].

@@ -4,9 +4,9 @@
 //! iterations that led there: it solves `R_z dz = -R_x dx - R_v dv - R_p dp` with the exact matrix
 //! at the converged end, and the adjoint the transposed system, once for any number of inputs.
 //!
-//! [`StepDerivative`] has tangent and adjoint of one step, [`RestDerivative`] those of rest, [`Family`] the dependence of a model on
-//! parameters. Trajectories are in the facade `pliant`, which takes the steps. The crate takes no
-//! step and finds no equilibrium.
+//! [`StepDerivative`] has tangent and adjoint of one step, [`RestDerivative`] those of rest,
+//! [`Family`] the dependence of a model on parameters. Trajectories are in the facade `pliant`,
+//! which takes the steps. The crate takes no step and finds no equilibrium.
 
 mod contacts;
 mod differences;

@@ -110,15 +110,15 @@ impl Linearised {
             law,
             ..
         } = equations;
-        let [ys, us, forces, bent, room] = &mut self.nodes;
+        let [ys, us, forces, curved, room] = &mut self.nodes;
         scatter(problem, y, ys);
         evaluation.push_forward(problem, ys);
         scatter(problem, u, us);
         evaluation.push_forward(problem, us);
         if !self.variation.is_empty() {
             self.variation
-                .apply(problem, evaluation, &state.velocities, ys, bent);
-            us.iter_mut().zip(&*bent).for_each(|(u, b)| *u += b);
+                .apply(problem, evaluation, &state.velocities, ys, curved);
+            us.iter_mut().zip(&*curved).for_each(|(u, b)| *u += b);
         }
         forces.fill(0.0);
         self.laws.add_forces(ys, us, forces);
@@ -241,7 +241,7 @@ impl Linearised {
             law,
             ..
         } = equations;
-        let [ys, us, forces, bent, room] = &mut self.nodes;
+        let [ys, us, forces, curved, room] = &mut self.nodes;
         scatter(problem, p, forces);
         evaluation.push_forward(problem, forces);
         forces.iter_mut().for_each(|f| *f = -*f);
@@ -285,9 +285,9 @@ impl Linearised {
             }
         }
         if !self.variation.is_empty() {
-            bent.copy_from_slice(us);
+            curved.copy_from_slice(us);
             self.variation
-                .apply_transposed(problem, evaluation, &state.velocities, bent, ys);
+                .apply_transposed(problem, evaluation, &state.velocities, curved, ys);
         }
         evaluation.pull_back(problem, ys);
         gather(problem, ys, y);

@@ -103,8 +103,8 @@ impl RestDerivative {
             .place(&mut self.equations, &self.linearised, None, &self.kept)
     }
 
-    /// How independent coordinates (n) and multipliers (m) move where the residuals of the equations
-    /// change by `dr` (N, N m; n) and `ds` (m): by a parameter
+    /// How independent coordinates (n) and multipliers (m) move where the residuals of the
+    /// equations change by `dr` (N, N m; n) and `ds` (m): by a parameter
     /// ([`equations_by`](Self::equations_by)), or, as `-J^T df`, by forces.
     ///
     /// # Errors
@@ -197,8 +197,8 @@ impl RestDerivative {
         Ok(report)
     }
 
-    /// After [`adjoint`](Self::adjoint): the gradient by the places of the held coordinates (n; zero
-    /// of all others).
+    /// After [`adjoint`](Self::adjoint): the gradient by the places of the held coordinates (n;
+    /// zero of all others).
     pub fn by_place(&self) -> &[f64] {
         &self.by_place
     }

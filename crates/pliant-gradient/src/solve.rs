@@ -13,12 +13,16 @@ use std::cell::RefCell;
 
 /// Largest last change of the answer, as a share of it, by its kinds.
 const CONVERGED: f64 = 1e-11;
-/// Last change below which nothing is gained any more.
-const ROUNDING: f64 = 1e-15;
-/// Corrections at most.
-const ROUNDS: usize = 6;
-/// Share to which one round of iterations solves for a correction.
-const ROUND: f64 = 1e-10;
+/// Correction, as a share of the answer, behind which there is none.
+const SETTLED: f64 = 1e-13;
+/// Share of the answer that iterations are asked for.
+const ROUNDING: f64 = 1e-14;
+/// Corrections at most, and iterations for each.
+const ROUNDS: usize = 8;
+const ITERATIONS: usize = 300;
+/// Ratio of one correction to the last one up to which the symmetric matrix is as good as the exact
+/// one.
+const GOOD: f64 = 1e-4;
 
 /// How the linear equations of a derivative were solved.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -65,13 +69,28 @@ impl Factor {
     }
 }
 
+/// Rows of contacts behind those of the model, and the system with them.
+#[derive(Debug, Default)]
+struct ContactRows {
+    tail: Tail,
+    extended: Extended,
+}
+
+impl ContactRows {
+    /// The system with the rows of contacts, if there are any.
+    fn system<'a>(&'a self, base: &'a KktSystem) -> &'a KktSystem {
+        match self.tail.rows() {
+            0 => base,
+            _ => self.extended.system().unwrap_or(base),
+        }
+    }
+}
+
 /// The saddle-point system of a derivative and its factor.
 #[derive(Debug)]
 pub(crate) struct Saddle {
     assembler: Assembler,
-    /// Rows of contacts behind those of the model, and the system with them.
-    tail: Tail,
-    extended: Extended,
+    behind: ContactRows,
     solver: Factor,
     krylov: GeneralMinimalResidual,
     /// Right-hand sides: of the equations of the independent coordinates and of the rows; of the
@@ -104,8 +123,7 @@ impl Saddle {
         let pair = || [vec![0.0; n], vec![0.0; m]];
         Ok(Self {
             assembler: Assembler::with_transient(&equations.problem, &equations.evaluation, touching)?,
-            tail: Tail::default(),
-            extended: Extended::default(),
+            behind: ContactRows::default(),
             solver: Factor::default(),
             krylov: GeneralMinimalResidual::default(),
             rhs: pair(),
@@ -122,8 +140,8 @@ impl Saddle {
         })
     }
 
-    /// Fills and factors the symmetric matrix at a moment that the equations were evaluated at: of a
-    /// step of a scheme with its contacts and its start, or of rest.
+    /// Fills and factors the symmetric matrix at a moment that the equations were evaluated at: of
+    /// a step of a scheme with its contacts and its start, or of rest.
     ///
     /// # Errors
     /// [`GradientError::Solve`] where there is no factor.
@@ -169,12 +187,13 @@ impl Saddle {
         // Rows that are not at a bound act both ways.
         let free = (f64::NEG_INFINITY, f64::INFINITY);
         self.assembler.row_bounds_mut().fill(free);
-        self.tail.clear();
+        let ContactRows { tail, extended } = &mut self.behind;
+        tail.clear();
         if let Some((_, contacts, start)) = scheme {
-            linearised.contacts.fill(contacts, &mut self.tail);
-            self.assembler.project(problem, start, &mut self.tail)?;
+            linearised.contacts.fill(contacts, tail);
+            self.assembler.project(problem, start, tail)?;
         }
-        let m = self.assembler.system().m() + self.tail.rows();
+        let m = self.assembler.system().m() + tail.rows();
         for list in [
             &mut self.rhs[1],
             &mut self.answer[1],
@@ -190,9 +209,9 @@ impl Saddle {
             list.clear();
             list.resize(self.zero.len() + m, 0.0);
         }
-        let system = match self.tail.rows() {
+        let system = match tail.rows() {
             0 => self.assembler.system(),
-            _ => self.extended.fill(self.assembler.system(), &[], &self.tail)?,
+            _ => extended.fill(self.assembler.system(), &[], tail)?,
         };
         let singular = self.solver.prepare(system, scheme.is_some())?;
         if let Some(variable) = singular {
@@ -222,11 +241,7 @@ impl Saddle {
                 None => by_place,
             };
         }
-        let present = match self.tail.rows() {
-            0 => None,
-            _ => self.extended.system(),
-        };
-        let KktSystem { w, j, r, fixed, .. } = present.unwrap_or_else(|| self.assembler.system());
+        let KktSystem { w, j, r, fixed, .. } = self.behind.system(self.assembler.system());
         let [of_dofs, of_rows] = &mut self.scales;
         for (i, scale) in of_dofs.iter_mut().enumerate() {
             *scale = w.get(i, i).abs().sqrt();
@@ -256,8 +271,7 @@ impl Saddle {
     ) -> Result<SolveReport, GradientError> {
         let Self {
             assembler,
-            tail,
-            extended,
+            behind,
             solver,
             krylov,
             rhs,
@@ -278,8 +292,7 @@ impl Saddle {
         let failed = RefCell::new(None);
         let inverse = RefCell::new(Inverse {
             assembler,
-            tail,
-            extended,
+            behind,
             solver,
             solution,
             unit: *unit,
@@ -328,6 +341,8 @@ impl Saddle {
             products: 0,
             change: f64::INFINITY,
         };
+        let largest = |list: &mut dyn Iterator<Item = f64>| list.fold(0.0f64, |l, x| l.max(x.abs()));
+        let (mut size, mut last) = (0.0, 0.0);
         for round in 0..ROUNDS {
             let [of_dofs, of_rows] = &mut *room;
             of_dofs.clone_from(&rhs[0]);
@@ -350,17 +365,20 @@ impl Saddle {
                     false => of_rows[k - n] * scale(k),
                 };
             }
-            correction.fill(0.0);
-            if residual.iter().any(|r| *r != 0.0) {
-                krylov.options_mut().tolerance = ROUND;
-                krylov.options_mut().max_iterations = 300;
+            // The correction that the symmetric matrix gives, where it is as good as the exact one;
+            // else by iterations from there.
+            let given = largest(&mut residual.iter().copied());
+            correction.copy_from_slice(residual);
+            let is_last = given <= SETTLED * size;
+            if round > 0 && !is_last && given > GOOD * last {
+                krylov.options_mut().tolerance = (ROUNDING * size / given).max(ROUNDING);
+                krylov.options_mut().max_iterations = ITERATIONS;
                 krylov.solve(&operator, residual, correction)?;
+                if let Some(e) = failed.borrow_mut().take() {
+                    return Err(GradientError::Solve(e));
+                }
             }
-            if let Some(e) = failed.borrow_mut().take() {
-                return Err(GradientError::Solve(e));
-            }
-            let largest = |list: &mut dyn Iterator<Item = f64>| list.fold(0.0f64, |l, x| l.max(x.abs()));
-            let change = largest(&mut correction.iter().copied());
+            last = largest(&mut correction.iter().copied());
             for (k, c) in correction.iter_mut().enumerate() {
                 *c /= scale(k);
             }
@@ -373,9 +391,9 @@ impl Saddle {
             of_rows.clone_from(&answer[1]);
             inverse.borrow().answer_in_system(of_rows);
             let all = answer[0].iter().chain(&*of_rows).enumerate();
-            let size = largest(&mut all.map(|(k, x)| x * scale(k)));
-            report.change = if size == 0.0 { 0.0 } else { change / size };
-            if round > 0 && report.change <= ROUNDING || size == 0.0 {
+            size = largest(&mut all.map(|(k, x)| x * scale(k)));
+            report.change = if size == 0.0 { 0.0 } else { last / size };
+            if is_last && round > 0 || size == 0.0 {
                 break;
             }
         }
@@ -397,8 +415,7 @@ impl Saddle {
 /// of each row, and the transposed one `diag(1, h) K diag(1/h, -u)`.
 struct Inverse<'a> {
     assembler: &'a mut Assembler,
-    tail: &'a mut Tail,
-    extended: &'a mut Extended,
+    behind: &'a mut ContactRows,
     solver: &'a mut Factor,
     solution: &'a mut Solution,
     unit: f64,
@@ -428,7 +445,7 @@ impl Inverse<'_> {
         let scale = if self.transposed { 1.0 } else { self.unit };
         c.iter_mut().zip(&*of_dofs).for_each(|(c, r)| *c = scale * r);
         let b = self.assembler.row_right_hand_side_mut();
-        let all = b.iter_mut().chain(&mut self.tail.b);
+        let all = b.iter_mut().chain(&mut self.behind.tail.b);
         for ((b, r), unit) in all.zip(&*of_rows).zip(self.row_units) {
             *b = match self.transposed {
                 true => r / self.unit,
@@ -436,13 +453,11 @@ impl Inverse<'_> {
             };
         }
         let base = self.assembler.system();
-        if self.tail.rows() > 0 {
-            self.extended.fill_right_hand_sides(base, &[], self.tail);
+        let ContactRows { tail, extended } = &mut *self.behind;
+        if tail.rows() > 0 {
+            extended.fill_right_hand_sides(base, &[], tail);
         }
-        let system = match self.tail.rows() {
-            0 => base,
-            _ => self.extended.system().unwrap_or(base),
-        };
+        let system = self.behind.system(base);
         self.solver.solve(system, self.solution)?;
         let scale = if self.transposed { self.unit } else { 1.0 };
         let x = of_dofs.iter_mut().zip(&self.solution.x);

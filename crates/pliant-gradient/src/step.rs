@@ -1,7 +1,7 @@
 //! The derivative of one step of the nonlinear method.
 
 use crate::contacts::TakenContact;
-use crate::equations::{Equations, KeptMoment, Place};
+use crate::equations::{Equations, KeptMoment, Unknown};
 use crate::kinematics::{Retraction, gather};
 use crate::linearised::Linearised;
 use crate::solve::{Saddle, SolveReport};
@@ -214,7 +214,7 @@ impl StepDerivative {
             for (k, (d, u)) in moved.iter().zip(&step.end.velocities[v]).enumerate() {
                 let off = (d - step.h * u).abs() / largest.max(f64::MIN_POSITIVE);
                 if off > share || off.is_nan() {
-                    (place, share) = (Place::Dof(first + k), off);
+                    (place, share) = (Unknown::Dof(first + k), off);
                     described = place.describe(problem);
                 }
             }
@@ -317,8 +317,8 @@ impl StepDerivative {
         Ok(report)
     }
 
-    /// The gradient of a function of the end by positions and velocities at the start: `out` for its
-    /// gradient `from` at the end. What it is by everything else is read afterwards
+    /// The gradient of a function of the end by positions and velocities at the start: `out` for
+    /// its gradient `from` at the end. What it is by everything else is read afterwards
     /// ([`by_force`](Self::by_force), [`by_parameter`](Self::by_parameter)).
     ///
     /// # Errors

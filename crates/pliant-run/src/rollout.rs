@@ -40,17 +40,17 @@ pub enum RolloutError {
     Node {
         /// The name.
         name: String,
-        /// Those that are.
+        /// The nodes that there are.
         all: String,
     },
     /// Numbers that do not fit.
     #[error("{what}: {expected} numbers are needed, {found} were given")]
     Length {
-        /// What they are.
+        /// Name of the numbers.
         what: &'static str,
-        /// How many are needed.
+        /// Number that is needed.
         expected: usize,
-        /// How many were given.
+        /// Number that was given.
         found: usize,
     },
 }
@@ -182,8 +182,8 @@ impl Rollout {
         self.steps
     }
 
-    /// The trajectory for values of the parameters: moments one after the other, of each the numbers
-    /// of the nodes in their order.
+    /// The trajectory for values of the parameters: moments one after the other, of each the
+    /// numbers of the nodes in their order.
     ///
     /// # Errors
     /// [`RolloutError`].
@@ -201,8 +201,8 @@ impl Rollout {
     /// The gradient by the parameters of a function of the trajectory that has the gradient `by`
     /// there, in the order of [`run`](Self::run).
     ///
-    /// Each parameter is moved by a thousandth of itself, or of one where it is zero, to compare the
-    /// equations of the steps ([`Family`]).
+    /// Each parameter is moved by a thousandth of itself, or of one where it is zero, to compare
+    /// the equations of the steps ([`Family`]).
     ///
     /// # Errors
     /// [`RolloutError`].

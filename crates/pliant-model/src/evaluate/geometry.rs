@@ -66,7 +66,8 @@ impl Evaluation {
     /// the symmetric part, and a product with `J` for each element on bodies.
     ///
     /// # Panics
-    /// If `out` has other blocks than those of the node ([`geometric_shapes`](Self::geometric_shapes)).
+    /// If `out` has other blocks than those of the node
+    /// ([`geometric_shapes`](Self::geometric_shapes)).
     pub fn write_force_derivative(
         &mut self,
         model: &Model,
@@ -138,8 +139,8 @@ impl Evaluation {
     }
 
     /// Writes the Jacobian block of one element of a mapped node, also of a mapping that
-    /// [repeats](crate::Mapping::repeated) its numbers, which are spelled out here: velocity size of
-    /// the node times the sum of those of the dependencies, row-major. Allocates for the latter
+    /// [repeats](crate::Mapping::repeated) its numbers, which are spelled out here: velocity size
+    /// of the node times the sum of those of the dependencies, row-major. Allocates for the latter
     /// alone.
     ///
     /// # Panics
@@ -161,9 +162,9 @@ impl Evaluation {
     }
 
     /// The blocks `G` of consecutive elements of a mapped node whose mapping comes in pieces, under
-    /// the given total forces on all nodes, one after the other into `out`, which is cleared; false,
-    /// and nothing written, for other mappings. `state` is the one that was propagated. Allocates
-    /// nothing.
+    /// the given total forces on all nodes, one after the other into `out`, which is cleared;
+    /// false, and nothing written, for other mappings. `state` is the one that was propagated.
+    /// Allocates nothing.
     ///
     /// # Panics
     /// If there are no such elements, or `out` is not of the size of their blocks.

@@ -57,7 +57,7 @@ fn same_elements(a: &[Support], b: &[Support]) -> bool {
 /// # Errors
 /// [`GradientError::NotBuilt`] for laws whose derivative is not built, and where contacts come and
 /// go within [`MOVED`] of the start of the step.
-pub(super) fn taken_contacts(
+pub(crate) fn taken_contacts(
     simulation: &mut Simulation,
     h: f64,
     out: &mut Vec<TakenContact>,

@@ -27,8 +27,8 @@ pub(super) fn split(steps: usize, slots: usize) -> usize {
 mod tests {
     use super::split;
 
-    /// Steps that are taken to walk back over `steps`, the last of each range recorded, and the most
-    /// moments kept at once.
+    /// Steps that are taken to walk back over `steps`, the last of each range recorded, and the
+    /// most moments kept at once.
     fn walk(steps: usize, slots: usize) -> (usize, usize) {
         if steps <= 1 || slots == 0 {
             // Without a slot every moment is reached from the start.

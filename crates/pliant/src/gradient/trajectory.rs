@@ -43,8 +43,8 @@ impl<F: FnMut(usize, &Simulation, &mut NodeGradient) -> f64> Objective for F {
     }
 }
 
-/// What is imposed on a simulation before each step: forces, inputs. Called again, in the same way,
-/// for steps that are taken again.
+/// Imposes forces and inputs on a simulation before each step. Called again, in the same way, for
+/// steps that are taken again.
 pub type Control<'a> = dyn FnMut(usize, &mut Simulation) -> Result<(), TrajectoryError> + 'a;
 
 /// A trajectory of steps of one length, and how its gradient is found.
@@ -87,8 +87,8 @@ pub struct TrajectoryGradient {
     pub start: StateVector,
     /// By the parameters of the family, the initial state of its models included.
     pub parameters: Vec<f64>,
-    /// Of each step, by the forces from outside on the velocity coordinates of the wanted nodes, one
-    /// node after the other.
+    /// Of each step, by the forces from outside on the velocity coordinates of the wanted nodes,
+    /// one node after the other.
     pub forces: Vec<Vec<f64>>,
     /// How it was found.
     pub report: TrajectoryReport,
@@ -181,8 +181,8 @@ impl<'b> Trajectory<'b> {
     /// included; what else it does with them is not in the gradient.
     ///
     /// # Errors
-    /// Those of [`Simulation::step`], and [`TrajectoryError::Gradient`] for what has no derivative; the
-    /// simulation is then where it had come to.
+    /// Those of [`Simulation::step`], and [`TrajectoryError::Gradient`] for what has no derivative;
+    /// the simulation is then where it had come to.
     pub fn gradient(
         &mut self,
         simulation: &mut Simulation,
@@ -336,8 +336,8 @@ impl Walk<'_, '_> {
         Ok(end)
     }
 
-    /// Takes the steps of one run, records their ends, and takes their adjoints from the last to the
-    /// first. Without slots a run is as long as it has to be.
+    /// Takes the steps of one run, records their ends, and takes their adjoints from the last to
+    /// the first. Without slots a run is as long as it has to be.
     fn record_run(
         &mut self,
         from: usize,

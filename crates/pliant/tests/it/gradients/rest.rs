@@ -22,7 +22,8 @@ fn truss(k: f64, w: f64, l: f64) -> Model {
 }
 
 /// Von Mises' truss on both stable branches and between them, where its equilibria are unstable: by
-/// the load and by all it is made of, in closed form from `F(y) = -2 k (1 - l/s) y`, `s^2 = w^2 + y^2`.
+/// the load and by all it is made of, in closed form from `F(y) = -2 k (1 - l/s) y`,
+/// `s^2 = w^2 + y^2`.
 #[test]
 fn a_truss_that_snaps_through_moves_as_its_equation_says() {
     let p = [50.0, 1.0, 1.05f64];

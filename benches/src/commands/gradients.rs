@@ -1,0 +1,152 @@
+//! The cost of derivatives beside that of the steps that they are of.
+
+use super::Ended;
+use pliant::continuum::{Mesh, Solid};
+use pliant::gradient::StateVector;
+use pliant::prelude::*;
+use pliant_benches::timing::clock;
+use std::process::ExitCode;
+
+/// Steps before the clock runs, and those that are timed.
+const WARM: usize = 5;
+const TIMES: usize = 31;
+
+pub(super) fn run(arguments: &[String]) -> Ended {
+    let times = match arguments.iter().any(|a| a == "--quick") {
+        true => 5,
+        false => TIMES,
+    };
+    println!(
+        "Steps of the nonlinear method (implicit Euler, converged), h = 0.01 s, one thread; medians of {times} steps. \
+         Linearised: equations, exact derivative and factor, once for all directions.\n\n\
+         | | unknowns | step, ms | Newton | linearised, ms | adjoint, ms | tangent, ms | products | (linearised + adjoint) / step |\n\
+         |---|---|---|---|---|---|---|---|---|"
+    );
+    for links in [10, 100] {
+        show(&format!("chain of {links} bodies, hard ball joints"), chain(links)?, times)?;
+    }
+    for side in [16, 32] {
+        show(&format!("net of {side} x {side}, springs"), net(side)?, times)?;
+    }
+    for cells in [[10, 2], [20, 4]] {
+        let [along, across] = cells;
+        let name = format!("corotational beam, {along} x {across} x {across} hexahedra");
+        show(&name, beam(cells)?, times)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The median of times.
+fn median(mut list: Vec<f64>) -> f64 {
+    list.sort_by(f64::total_cmp);
+    list[list.len() / 2]
+}
+
+fn show(name: &str, model: Model, times: usize) -> Result<(), Box<dyn std::error::Error>> {
+    let mut options = Options {
+        integrator: Integrator::Nonlinear,
+        ..Options::default()
+    };
+    options.tuning.solver.threads = 1;
+    let mut simulation = Simulation::with_options(model, options)?;
+    let n = simulation.model().dof_count();
+    let mut derivative = simulation.step_derivative()?;
+    let given = StateVector {
+        x: (0..n).map(|k| (k as f64).sin()).collect(),
+        v: (0..n).map(|k| (k as f64).cos()).collect(),
+    };
+    let mut out = StateVector::zeros(n);
+    let [mut steps, mut places, mut adjoints, mut tangents] = [(); 4].map(|()| Vec::new());
+    let (mut newton, mut products) = (0, 0);
+    for k in 0..WARM + times {
+        let (step, report) = clock(|| simulation.step(0.01));
+        let report = report?;
+        let taken = simulation.last_step(&[]).ok_or("no step was taken")?;
+        let (place, placed) = clock(|| derivative.place(simulation.problem(), &taken));
+        placed?;
+        let (adjoint, found) = clock(|| derivative.adjoint(&given, &mut out));
+        let found = found?;
+        let (tangent, solved) = clock(|| derivative.tangent(&given, &mut out));
+        solved?;
+        if k >= WARM {
+            steps.push(step);
+            places.push(place);
+            adjoints.push(adjoint);
+            tangents.push(tangent);
+            newton += report.solve.newton.iterations;
+            products += found.products;
+        }
+    }
+    let [step, place, adjoint, tangent] = [steps, places, adjoints, tangents].map(median);
+    let mean = |count: usize| count as f64 / times as f64;
+    println!(
+        "| {name} | {n} | {:.3} | {:.1} | {:.3} | {:.3} | {:.3} | {:.1} | {:.2} |",
+        1e3 * step,
+        mean(newton),
+        1e3 * place,
+        1e3 * adjoint,
+        1e3 * tangent,
+        mean(products),
+        (place + adjoint) / step
+    );
+    Ok(())
+}
+
+/// Bodies of 0.2 m on ball joints, hanging from one end and let go.
+fn chain(links: usize) -> Result<Model, Error> {
+    let mut model = Model::new();
+    model.set_gravity([0.0, 0.0, -9.81])?;
+    let poses: Vec<Pose> = (0..links).map(|k| Pose::at([0.2 * k as f64 + 0.1, 0.0, 0.0])).collect();
+    let bodies = model.add_rigid_bodies("links", &poses)?;
+    let mass = RigidMass::cuboid(0.5, [0.2, 0.05, 0.03]);
+    model.add_mass("mass", bodies, Mass::Rigid(vec![mass]))?;
+    for k in 0..links {
+        let side = match k {
+            0 => Side::World,
+            _ => Side::Body(bodies, k - 1),
+        };
+        let joint = Joint::ball(side, Side::Body(bodies, k)).at(Pose::at([0.2 * k as f64, 0.0, 0.0]));
+        model.add_joint(&format!("joint {k}"), &joint)?;
+    }
+    Ok(model)
+}
+
+/// Particles of 10 g on springs of 1 kN/m, 5 cm apart, held at two corners.
+fn net(side: usize) -> Result<Model, Error> {
+    let mut model = Model::new();
+    model.set_gravity([0.0, 0.0, -9.81])?;
+    let place = |k: usize| [0.05 * (k / side) as f64, 0.05 * (k % side) as f64, 0.0];
+    let places: Vec<[f64; 3]> = (0..side * side).map(place).collect();
+    let points = model.add_particles("points", &places)?;
+    model.add_mass("mass", points, Mass::Uniform(0.01))?;
+    let mut pairs = Vec::new();
+    for (i, j) in (0..side).flat_map(|i| (0..side).map(move |j| (i, j))) {
+        for (k, l) in [(i + 1, j), (i, j + 1), (i + 1, j + 1)] {
+            if k < side && l < side {
+                pairs.push((End::element(0, side * i + j), End::element(0, side * k + l)));
+            }
+        }
+    }
+    let rest: Vec<f64> = pairs.iter().map(|_| 0.0).collect();
+    let threads = model.add_mapped("threads", &[points], Distance::new(&pairs).with_rest_lengths(&rest))?;
+    let spring = Spring::linear(1e3).with_rest(0.05);
+    model.add_force_field("springs", threads, spring, Treatment::Stiffness)?;
+    for corner in [0, side - 1] {
+        model.fix(points, corner, &[true; 3])?;
+    }
+    Ok(model)
+}
+
+/// A clamped beam of 1 m.
+fn beam([along, across]: [usize; 2]) -> Result<Model, Box<dyn std::error::Error>> {
+    let mesh = Mesh::hexahedral_box([1.0, 0.2, 0.2], [along, across, across])?;
+    let mut model = Model::new();
+    model.set_gravity([0.0, 0.0, -9.81])?;
+    let parts = Solid::corotational(1e6, 0.3).add_to(&mut model, "beam", &mesh)?;
+    for (i, x) in mesh.nodes.iter().enumerate() {
+        if x[0] == 0.0 {
+            model.fix(parts.nodes, i, &[true; 3])?;
+        }
+    }
+    Ok(model)
+}

@@ -15,7 +15,7 @@ const MOST: usize = 10_000_000;
 ///
 /// The gradient is that of the converged steps, by one adjoint solve each, through joints, hard
 /// constraints and geometric stiffness; memory does not grow with the number of steps. The scene
-/// has ``integrator: Nonlinear`` and moves by itself; contacts that press have no derivative yet.
+/// has ``integrator: Nonlinear`` and moves by itself.
 ///
 /// :mod:`pliant.torch` and :mod:`pliant.jax` have it as a function of their arrays.
 ///

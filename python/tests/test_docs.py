@@ -13,7 +13,7 @@ from conftest import ROOT
 import pliant
 
 EXAMPLES = sorted((ROOT / "python" / "examples").glob("*.py"))
-DOCUMENTS = [ROOT / name for name in ("README.md", "python/README.md", "docs/python.md")]
+DOCUMENTS = [ROOT / name for name in ("README.md", "python/README.md", "docs/python.md", "docs/gradients.md")]
 
 
 def test_doctests_of_the_package() -> None:

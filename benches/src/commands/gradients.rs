@@ -2,7 +2,7 @@
 
 use super::Ended;
 use pliant::continuum::{Mesh, Solid};
-use pliant::gradient::StateVector;
+use pliant::gradient::{NodeGradient, StateVector, Trajectory};
 use pliant::prelude::*;
 use pliant_benches::timing::clock;
 use std::process::ExitCode;
@@ -23,7 +23,11 @@ pub(super) fn run(arguments: &[String]) -> Ended {
          |---|---|---|---|---|---|---|---|---|"
     );
     for links in [10, 100] {
-        show(&format!("chain of {links} bodies, hard ball joints"), chain(links)?, times)?;
+        show(
+            &format!("chain of {links} bodies, hard ball joints"),
+            chain(links)?,
+            times,
+        )?;
     }
     for side in [16, 32] {
         show(&format!("net of {side} x {side}, springs"), net(side)?, times)?;
@@ -33,7 +37,50 @@ pub(super) fn run(arguments: &[String]) -> Ended {
         let name = format!("corotational beam, {along} x {across} x {across} hexahedra");
         show(&name, beam(cells)?, times)?;
     }
+    println!(
+        "\nGradients of whole trajectories of the chain of 10: the way back takes steps again, and keeps few moments.\n\n\
+         | steps | steps taken | moments kept | forwards, s | with the gradient, s |\n|---|---|---|---|---|"
+    );
+    for steps in [100, 1000, 10_000] {
+        if steps <= 1000 || times == TIMES {
+            show_trajectory(chain(10)?, steps)?;
+        }
+    }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The height of the last body at the end, by everything at the start.
+fn show_trajectory(model: Model, steps: usize) -> Result<(), Box<dyn std::error::Error>> {
+    let mut simulation = simulation(model)?;
+    let start = simulation.checkpoint();
+    let (forwards, moved) = clock(|| (0..steps).try_for_each(|_| simulation.step(0.01).map(drop)));
+    moved?;
+    simulation.restore(&start)?;
+    let last = simulation.model().dof_count() - 4;
+    let mut objective = |step: usize, s: &Simulation, by: &mut NodeGradient| {
+        if step < steps {
+            return 0.0;
+        }
+        by.x[last] = 1.0;
+        s.state().positions[s.model().nodes()[0].position_range().end - 5]
+    };
+    let (both, found) = clock(|| Trajectory::new(steps, 0.01).gradient(&mut simulation, &mut objective));
+    let report = found?.report;
+    println!(
+        "| {steps} | {} | {} | {forwards:.2} | {both:.2} |",
+        report.steps_taken, report.moments_kept
+    );
+    Ok(())
+}
+
+/// A simulation by the nonlinear method on one thread.
+fn simulation(model: Model) -> Result<Simulation, Error> {
+    let mut options = Options {
+        integrator: Integrator::Nonlinear,
+        ..Options::default()
+    };
+    options.tuning.solver.threads = 1;
+    Simulation::with_options(model, options)
 }
 
 /// The median of times.
@@ -43,12 +90,7 @@ fn median(mut list: Vec<f64>) -> f64 {
 }
 
 fn show(name: &str, model: Model, times: usize) -> Result<(), Box<dyn std::error::Error>> {
-    let mut options = Options {
-        integrator: Integrator::Nonlinear,
-        ..Options::default()
-    };
-    options.tuning.solver.threads = 1;
-    let mut simulation = Simulation::with_options(model, options)?;
+    let mut simulation = simulation(model)?;
     let n = simulation.model().dof_count();
     let mut derivative = simulation.step_derivative()?;
     let given = StateVector {
@@ -96,7 +138,9 @@ fn show(name: &str, model: Model, times: usize) -> Result<(), Box<dyn std::error
 fn chain(links: usize) -> Result<Model, Error> {
     let mut model = Model::new();
     model.set_gravity([0.0, 0.0, -9.81])?;
-    let poses: Vec<Pose> = (0..links).map(|k| Pose::at([0.2 * k as f64 + 0.1, 0.0, 0.0])).collect();
+    let poses: Vec<Pose> = (0..links)
+        .map(|k| Pose::at([0.2 * k as f64 + 0.1, 0.0, 0.0]))
+        .collect();
     let bodies = model.add_rigid_bodies("links", &poses)?;
     let mass = RigidMass::cuboid(0.5, [0.2, 0.05, 0.03]);
     model.add_mass("mass", bodies, Mass::Rigid(vec![mass]))?;
@@ -128,7 +172,11 @@ fn net(side: usize) -> Result<Model, Error> {
         }
     }
     let rest: Vec<f64> = pairs.iter().map(|_| 0.0).collect();
-    let threads = model.add_mapped("threads", &[points], Distance::new(&pairs).with_rest_lengths(&rest))?;
+    let threads = model.add_mapped(
+        "threads",
+        &[points],
+        Distance::new(&pairs).with_rest_lengths(&rest),
+    )?;
     let spring = Spring::linear(1e3).with_rest(0.05);
     model.add_force_field("springs", threads, spring, Treatment::Stiffness)?;
     for corner in [0, side - 1] {

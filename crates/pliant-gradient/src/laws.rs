@@ -442,6 +442,51 @@ impl Laws {
         }
     }
 
+    /// What `p` on the forces of all nodes and `q` on the rows (m) are against an input of a force
+    /// field, whose law is moved in that of `problem`, and put back: by differences of the law.
+    pub(crate) fn by_input(
+        &mut self,
+        problem: &mut Problem,
+        room: &mut LawRoom,
+        (force_field, input): (usize, usize),
+        (state, multipliers, time): (&State, &[f64], f64),
+        [p, q]: [&[f64]; 2],
+    ) -> f64 {
+        let id = ComponentId::ForceField(force_field);
+        let present = problem.inputs(force_field)[input];
+        let node = problem.node(problem.force_fields()[force_field].node);
+        let (positions, velocities) = (node.position_range(), node.velocity_range());
+        let group = problem.row_groups().iter().position(|g| g.component == id);
+        let group = group.map(|g| problem.row_groups()[g]);
+        let mut by = vec![0.0; velocities.len()];
+        let scale = present.abs().clamp(1e-2, 1.0);
+        self.differences.derivative(scale, &mut by, |t, out| {
+            // A value that the law refuses is not taken, as one that is not finite.
+            if problem.set_input(id, input, present + t).is_err() {
+                out.fill(f64::NAN);
+                return;
+            }
+            match &group {
+                None => field_force(problem, state, force_field, out),
+                Some(group) => {
+                    let at = RowArguments {
+                        time,
+                        x: &state.positions[positions.clone()],
+                        v: &state.velocities[velocities.clone()],
+                        multipliers: &multipliers[group.first_row..][..out.len()],
+                    };
+                    room.evaluate(problem, group, at, out);
+                }
+            }
+        });
+        let _ = problem.set_input(id, input, present);
+        let dot = |a: &[f64]| a.iter().zip(&by).map(|(a, b)| a * b).sum::<f64>();
+        match &group {
+            None => dot(&p[velocities]),
+            Some(group) => -dot(&q[group.first_row..][..by.len()]),
+        }
+    }
+
     /// The derivative of the residual of a row by its own coordinate and by the rate of it.
     pub(crate) fn own(&self, problem: &Problem, out: &mut Vec<[f64; 2]>) {
         out.clear();

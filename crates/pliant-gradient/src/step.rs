@@ -433,6 +433,29 @@ impl StepDerivative {
         self.equations.evaluation.push_forward(problem, out);
     }
 
+    /// After [`adjoint`](Self::adjoint): the gradient by the inputs of all force fields, in the order
+    /// of [`Parameters::inputs`](pliant_model::Parameters::inputs): by differences of their laws,
+    /// good to about 1e-10; not a number where a law takes no values close to the present one on
+    /// either side.
+    pub fn by_input(&mut self, out: &mut Vec<f64>) {
+        let mut on_nodes = std::mem::take(&mut self.by_parameter);
+        self.by_force(&mut on_nodes);
+        out.clear();
+        let Equations {
+            problem, state, law, ..
+        } = &mut self.equations;
+        let (multipliers, time) = (&self.kept.multipliers, self.kept.time);
+        for i in 0..problem.force_fields().len() {
+            for k in 0..problem.inputs(i).len() {
+                let at = (&*state, &multipliers[..], time);
+                let by = [&on_nodes[..], &self.adjoint[1]];
+                let found = self.linearised.laws.by_input(problem, law, (i, k), at, by);
+                out.push(found);
+            }
+        }
+        self.by_parameter = on_nodes;
+    }
+
     /// After [`adjoint`](Self::adjoint): the gradient by one parameter of a family of models, whose
     /// state at the start is held.
     ///

@@ -74,7 +74,7 @@ pub type Build = dyn Fn(&[f64]) -> Result<BuiltScene, SceneError> + Send + Sync;
 /// the start and after every step, with the gradient of any function of them.
 ///
 /// The scene has `integrator: Nonlinear` with its default weights, and moves by itself: without
-/// events, controllers, inputs and holds that change with time, and without contacts that press.
+/// events, controllers, inputs and holds that change with time.
 ///
 /// ```
 /// use pliant_run::rollout::{Quantity, Rollout};
@@ -213,15 +213,15 @@ impl Rollout {
             by.len(),
         )?;
         let mut simulation = self.simulation(values)?;
-        let world_of = |scene: &BuiltScene| format!("{:?}", scene.world);
+        let world_of = |scene: &BuiltScene| format!("{:?} {:?}", scene.world, scene.holds);
         let world = world_of(&(self.build)(values)?);
         let make = |values: &[f64]| {
             let built = (self.build)(values).map_err(|e| GradientError::NoModel { why: e.to_string() });
             built.and_then(|scene| match world_of(&scene) == world {
                 true => Ok(Problem::new(scene.model)),
                 false => Err(GradientError::NotBuilt {
-                    what: "the rollout by a parameter of colliders or their materials".to_owned(),
-                    why: "how contacts depend on it is not built",
+                    what: "the rollout by a parameter of colliders, their materials or holds".to_owned(),
+                    why: "how the motion depends on it through these is not built",
                 }),
             })
         };
@@ -256,6 +256,13 @@ impl Rollout {
             simulation
                 .set_contacts(world)
                 .map_err(|e| scene.places.error(e))?;
+        }
+        for hold in &scene.holds {
+            for element in &hold.elements {
+                simulation
+                    .hold(hold.node, *element, &hold.coordinates, &hold.velocity)
+                    .map_err(|e| scene.places.error(e))?;
+            }
         }
         Ok(simulation)
     }
@@ -358,7 +365,14 @@ fn check(scene: &BuiltScene) -> Result<(), RolloutError> {
             "steps that choose their length",
             "give a `step`",
         ),
-        (!scene.holds.is_empty(), "holds", "fix the coordinates instead"),
+        (
+            scene
+                .holds
+                .iter()
+                .any(|h| h.from > 0.0 || h.until < f64::INFINITY),
+            "holds that begin or end",
+            "hold the coordinates all the time",
+        ),
         (
             !scene.inputs.is_empty(),
             "inputs that change with time",

@@ -4,7 +4,7 @@ mod contacts;
 mod schedule;
 mod trajectory;
 
-use crate::{Error, Simulation};
+use crate::{Error, Integrator, Options, Simulation};
 pub(crate) use contacts::taken_contacts;
 pub use pliant_gradient::{
     ContactBranch, ContactMove, ContactPlace, Family, GradientError, MakeModel, RestDerivative, RestState,
@@ -43,5 +43,35 @@ pub(crate) fn check_whole(simulation: &Simulation, time: f64) -> Result<(), Grad
             what: format!("the step from t = {time} s"),
             why: "it was taken in halves: choose a shorter step",
         }),
+    }
+}
+
+/// Refuses steps that are not those of the equations of `pliant-gradient`.
+///
+/// # Errors
+/// [`GradientError::NotBuilt`].
+pub(crate) fn check_method(options: &Options) -> Result<(), GradientError> {
+    let refuse = |what: &str, why| {
+        Err(GradientError::NotBuilt {
+            what: what.to_owned(),
+            why,
+        })
+    };
+    if options.integrator != Integrator::Nonlinear {
+        return refuse(
+            "steps of this method",
+            "only those of `Integrator::Nonlinear` have one; set `options.integrator`",
+        );
+    }
+    let at_end = options.alpha == 1.0 && options.beta == 1.0 && options.own_alpha.is_empty();
+    if !at_end {
+        return refuse(
+            "steps with these weights",
+            "only `alpha` and `beta` of 1 have one",
+        );
+    }
+    match options.pre_stabilisation.is_some() || options.post_stabilisation.is_some() {
+        true => refuse("steps with corrections of positions", "leave these out"),
+        false => Ok(()),
     }
 }

@@ -104,3 +104,8 @@ pub mod prelude {
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 mod readme {}
+
+/// The example of the page on gradients, likewise.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/gradients.md")]
+mod gradients_page {}

@@ -62,6 +62,8 @@ pub struct Trajectory<'a> {
     pub family: Option<&'a mut Family>,
     /// Nodes the gradient by whose forces from outside is wanted, step by step.
     pub forces_on: Vec<NodeId>,
+    /// Whether the gradient by the inputs of force fields is wanted, step by step.
+    pub inputs: bool,
     /// Moments that are kept at the same time, apart from those of one run of
     /// [`run`](Self::run) steps; more of them save steps that are taken again.
     pub slots: usize,
@@ -90,6 +92,9 @@ pub struct TrajectoryGradient {
     /// Of each step, by the forces from outside on the velocity coordinates of the wanted nodes,
     /// one node after the other.
     pub forces: Vec<Vec<f64>>,
+    /// Of each step, by the inputs of all force fields, in the order of
+    /// [`Parameters::inputs`](pliant_model::Parameters::inputs), if they are wanted.
+    pub inputs: Vec<Vec<f64>>,
     /// How it was found.
     pub report: TrajectoryReport,
 }
@@ -167,6 +172,7 @@ impl<'b> Trajectory<'b> {
             control: None,
             family: None,
             forces_on: Vec::new(),
+            inputs: false,
             slots: 20,
             run: 50,
         }
@@ -216,6 +222,9 @@ impl<'b> Trajectory<'b> {
         };
         if !walk.trajectory.forces_on.is_empty() {
             walk.out.forces = vec![Vec::new(); steps];
+        }
+        if walk.trajectory.inputs {
+            walk.out.inputs = vec![Vec::new(); steps];
         }
         let end = walk.back(0, steps, walk.trajectory.slots, true)?;
         walk.by_start();
@@ -449,6 +458,9 @@ impl Walk<'_, '_> {
             for k in 0..family.len() {
                 self.out.parameters[k] += self.derivative.by_parameter(family, k)?;
             }
+        }
+        if self.trajectory.inputs {
+            self.derivative.by_input(&mut self.out.inputs[step]);
         }
         if !self.trajectory.forces_on.is_empty() {
             let mut by_force = std::mem::take(&mut self.by.x);

@@ -3,7 +3,9 @@
 
 use super::Simulation;
 use crate::control::{StepStart, adaptive, settle};
-use crate::gradient::{GradientError, RestState, StepDerivative, TakenContact, TakenStep, taken_contacts};
+use crate::gradient::{
+    GradientError, RestState, StepDerivative, TakenContact, TakenStep, check_method, taken_contacts,
+};
 use crate::statics::path::{self, Next, Walk};
 use crate::statics::{Search, Setting, Workspace, buckling, equilibrium, modes, reduction, refuse};
 use crate::{
@@ -414,8 +416,11 @@ impl Simulation {
     /// A derivative of the steps of this simulation, not placed yet.
     ///
     /// # Errors
-    /// As [`StepDerivative::new`].
+    /// As [`StepDerivative::new`]; [`GradientError::NotBuilt`] if the options have another method
+    /// than [`Integrator::Nonlinear`](crate::Integrator::Nonlinear), or weights that are not at the
+    /// end of the step.
     pub fn step_derivative(&self) -> Result<StepDerivative, GradientError> {
+        check_method(&self.options)?;
         let touching = self
             .system
             .contacts

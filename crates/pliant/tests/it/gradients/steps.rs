@@ -161,3 +161,44 @@ fn sheets() {
     model.fix(parts.nodes, 0, &[true; 3]).unwrap();
     check("sheet", model, options(), 0.01, 1e-7);
 }
+
+/// A torso with four limbs of two bodies each, on ball joints and hinges with springs, that tumbles
+/// in the air.
+#[test]
+fn a_ragdoll_in_the_air() {
+    let mut model = Model::new();
+    model.set_gravity([0.0, 0.0, -9.81]).unwrap();
+    let mut poses = vec![Pose::default()];
+    let ways = [
+        [1.0, 0.0, 0.6],
+        [-1.0, 0.0, 0.6],
+        [0.5, 0.0, -1.0],
+        [-0.5, 0.0, -1.0],
+    ];
+    for way in ways {
+        poses.extend([0.3, 0.6].map(|far| Pose::at(way.map(|x: f64| far * x))));
+    }
+    let bodies = model.add_rigid_bodies("ragdoll", &poses).unwrap();
+    let mut masses = vec![RigidMass::cuboid(30.0, [0.3, 0.2, 0.5])];
+    masses.extend((0..8).map(|_| RigidMass::cuboid(4.0, [0.1, 0.08, 0.3])));
+    model.add_mass("mass", bodies, Mass::Rigid(masses)).unwrap();
+    for k in 0..9 {
+        let spin = [2.0 - k as f64, 0.7 * k as f64, 3.0];
+        model.set_body_velocity(bodies, k, [1.0, 0.0, 2.0], spin).unwrap();
+    }
+    for (limb, way) in ways.into_iter().enumerate() {
+        let (upper, lower) = (1 + 2 * limb, 2 + 2 * limb);
+        let place = |far: f64| Pose::at(way.map(|x| far * x));
+        let hip = Joint::ball(Side::Body(bodies, 0), Side::Body(bodies, upper)).at(place(0.15));
+        let knee = Joint::hinge(Side::Body(bodies, upper), Side::Body(bodies, lower)).at(place(0.45));
+        model.add_joint(&format!("hip {limb}"), &hip).unwrap();
+        model.add_joint(&format!("knee {limb}"), &knee).unwrap();
+        let angle = model.node_named(&format!("knee {limb}.angle")).unwrap();
+        let spring = Spring::linear(20.0).with_damping(1.0);
+        let name = format!("tendon {limb}");
+        model
+            .add_force_field(&name, angle, spring, Treatment::Stiffness)
+            .unwrap();
+    }
+    check("ragdoll", model, options(), 0.01, 1e-7);
+}

@@ -196,3 +196,73 @@ fn gradients_by_parameters_of_a_chain() {
         assert!(best < 1e-8, "parameter {k}: {best:.1e} off differences");
     }
 }
+
+/// A mass on a muscle and a spring, by the activation of every step: against differences. Its force
+/// depends on length, velocity and activation, and gives none of these derivatives.
+#[test]
+fn gradients_by_activations_of_a_muscle() {
+    let model = || {
+        let mut model = Model::new();
+        let bead = model.add_particles("bead", &[[0.27, 0.0, 0.0]]).unwrap();
+        model.add_mass("mass", bead, Mass::Uniform(0.5)).unwrap();
+        // It is shorter than at its best and shortens: its curves have kinks there and at rest.
+        model
+            .set_velocity(bead, 0, &[true, false, false], &[-0.5, 0.0, 0.0])
+            .unwrap();
+        let ends = Distance::to_points(&[(0, [0.0; 3])]).with_rest_lengths(&[0.0]);
+        let length = model.add_mapped("length", &[bead], ends).unwrap();
+        let muscle = AxialMuscle::new(20.0, 0.28, 10.0)
+            .with_activations(&[0.5])
+            .with_damping(2.0);
+        model
+            .add_force_field("muscle", length, muscle, Treatment::Stiffness)
+            .unwrap();
+        let spring = Spring::linear(60.0).with_rest(0.25);
+        model
+            .add_force_field("spring", length, spring, Treatment::Stiffness)
+            .unwrap();
+        model
+    };
+    let (steps, h) = (20, 0.01);
+    let activations: Vec<f64> = numbers(4, steps).iter().map(|a| 0.5 + 0.3 * a).collect();
+    let run = |activations: &[f64]| {
+        let mut s = Simulation::with_options(model(), options()).unwrap();
+        let muscle = s.model().component_named("muscle").unwrap();
+        for a in activations {
+            s.set_input(muscle, 0, *a).unwrap();
+            s.step(h).unwrap();
+        }
+        s.state().positions[0]
+    };
+    let mut s = Simulation::with_options(model(), options()).unwrap();
+    let muscle = s.model().component_named("muscle").unwrap();
+    let mut trajectory = Trajectory::new(steps, h);
+    trajectory.inputs = true;
+    trajectory.control = Some(Box::new(|step, s| {
+        Ok(s.set_input(muscle, 0, activations[step])?)
+    }));
+    let mut objective = |step: usize, s: &Simulation, by: &mut NodeGradient| {
+        if step < steps {
+            return 0.0;
+        }
+        by.x[0] = 1.0;
+        s.state().positions[0]
+    };
+    let found = trajectory.gradient(&mut s, &mut objective).unwrap();
+    assert_eq!(found.value, run(&activations));
+    let largest = found.inputs.iter().fold(0.0f64, |l, g| l.max(g[0].abs()));
+    for (step, by) in found.inputs.iter().enumerate() {
+        let at = |t: f64| {
+            let mut moved = activations.clone();
+            moved[step] += t;
+            run(&moved)
+        };
+        let t = 1e-3;
+        let expected = ((at(t) - at(-t)) * 8.0 - (at(2.0 * t) - at(-2.0 * t))) / (12.0 * t);
+        assert!(
+            (by[0] - expected).abs() < 1e-8 * largest,
+            "{step}: {} {expected}",
+            by[0]
+        );
+    }
+}

@@ -2,7 +2,7 @@
 
 use crate::equations::{Equations, Moment};
 use crate::{GradientError, check_length};
-use pliant_model::{Problem, State, Treatment};
+use pliant_model::{ComponentId, Problem, State, Treatment};
 
 /// Steps of a parameter, in its scale, and their weights in the derivative: central differences of
 /// fourth order.
@@ -161,8 +161,17 @@ impl Family {
         ds.resize(base.row_count(), 0.0);
         let scale = SHARE * self.scales[parameter];
         for (member, (_, weight)) in self.members[parameter].iter_mut().zip(STENCIL) {
-            follow(base, &mut member.problem);
-            if member.rows.len() != base.row_count() {
+            follow(base, &mut member.problem)?;
+            let found = member.problem.row_count();
+            if found != base.row_count() {
+                return Err(GradientError::Structure {
+                    what: format!("another parameter {parameter}"),
+                    of: "rows",
+                    expected: base.row_count(),
+                    found,
+                });
+            }
+            if member.rows.len() != found {
                 *member = Equations::new(member.problem.clone())?;
             }
             member.evaluate(at)?;
@@ -178,13 +187,32 @@ impl Family {
     }
 }
 
-/// Gives a member the treatments and the released components of the model itself.
-fn follow(base: &Problem, member: &mut Problem) {
+/// Gives a member what has changed of the parameters of the model itself since they were made:
+/// treatments, released components, inputs and gravity.
+fn follow(base: &Problem, member: &mut Problem) -> Result<(), GradientError> {
+    let fields = (0..base.force_fields().len()).map(ComponentId::ForceField);
+    let constraints = (0..base.constraints().len()).map(ComponentId::Constraint);
+    let released: Vec<ComponentId> = fields
+        .chain(constraints)
+        .filter(|c| base.is_released(*c))
+        .collect();
+    member.release(&released)?;
+    let first = base.initial_parameters();
+    if base.gravity() != first.gravity() {
+        member.set_gravity(base.gravity())?;
+    }
+    let mut before = first.inputs().iter();
     for i in 0..base.force_fields().len() {
         if !matches!(base.treatment(i), Treatment::Auto) {
             member.choose_treatment(i, base.treatment(i));
         }
+        for (k, (now, before)) in base.inputs(i).iter().zip(&mut before).enumerate() {
+            if now != before {
+                member.set_input(ComponentId::ForceField(i), k, *now)?;
+            }
+        }
     }
+    Ok(())
 }
 
 /// Adds `weight` times the displacement and the difference of velocity from one initial state to

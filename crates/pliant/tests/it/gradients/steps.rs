@@ -202,3 +202,67 @@ fn a_ragdoll_in_the_air() {
     }
     check("ragdoll", model, options(), 0.01, 1e-7);
 }
+
+/// A particle on a row of one kind to a fixed point, with a spring to another.
+fn on_row(row: impl Fn(&mut Model, NodeId)) -> Model {
+    let mut model = Model::new();
+    model.set_gravity([0.0, 0.0, -9.81]).unwrap();
+    let bead = model.add_particles("bead", &[[0.5, 0.0, 0.0]]).unwrap();
+    model.add_mass("mass", bead, Mass::Uniform(0.5)).unwrap();
+    model.set_velocity(bead, 0, &[true; 3], &[0.0, 0.8, 0.3]).unwrap();
+    let length = Distance::to_points(&[(0, [0.0; 3])]).with_rest_lengths(&[0.5]);
+    let length = model.add_mapped("length", &[bead], length).unwrap();
+    row(&mut model, length);
+    let other = Distance::to_points(&[(0, [0.4, 0.5, 0.2])]).with_rest_lengths(&[0.0]);
+    let other = model.add_mapped("other", &[bead], other).unwrap();
+    let spring = Spring::linear(20.0).with_rest(0.3);
+    model
+        .add_force_field("spring", other, spring, Treatment::Stiffness)
+        .unwrap();
+    model
+}
+
+#[test]
+fn rows_of_every_kind() {
+    for level in [
+        Level::Position,
+        Level::Velocity { curvature: 0.0 },
+        Level::Baumgarte { rate: 20.0 },
+    ] {
+        let model = on_row(|model, length| {
+            model.add_constraint("row", length, level).unwrap();
+        });
+        check(&format!("{level:?}"), model, options(), 0.01, 1e-7);
+    }
+    let driven = on_row(|model, length| {
+        let row = model.add_constraint("row", length, Level::Position).unwrap();
+        model
+            .set_motion(row, Some(PrescribedMotion::sine(0.05, 8.0, 0.3)))
+            .unwrap();
+    });
+    check("driven", driven, options(), 0.01, 1e-7);
+    // A winch that cannot pull as hard as it would have to, and one that can; a nonlinear law.
+    for most in [1.0, 100.0] {
+        let bounded = on_row(|model, length| {
+            let law = UniformCompliance::new(1e-4).with_relaxation_time(0.01);
+            let row = model
+                .add_force_field("row", length, law, Treatment::Compliance)
+                .unwrap();
+            model.set_bounds(row, -most, most).unwrap();
+        });
+        check(&format!("bounded by {most}"), bounded, options(), 0.01, 1e-7);
+    }
+    let stiffening = on_row(|model, length| {
+        let law = Spring::stiffening(200.0, 4000.0).with_damping(0.5);
+        model
+            .add_force_field("row", length, law, Treatment::Compliance)
+            .unwrap();
+    });
+    check("stiffening", stiffening, options(), 0.01, 1e-7);
+    let viscous = on_row(|model, length| {
+        model
+            .add_force_field("row", length, Damping::new(3.0), Treatment::Compliance)
+            .unwrap();
+    });
+    check("viscous", viscous, options(), 0.01, 1e-7);
+}

@@ -21,10 +21,13 @@ const MOST: usize = 10_000_000;
 ///
 /// >>> import pliant
 /// >>> model = pliant.Model.from_string('''(
-/// ... parameters: {"speed": 3, "gravity": 10}, ... gravity: (0, "-$gravity", 0), ... run:
-/// (duration: 1, step: 0.01, integrator: Nonlinear), ... nodes:
-/// [Particles(name: "stone", positions: [(0, 0, 0)], velocities: [("$speed", 0, 0)], mass: 2)], ...
-/// )''')
+/// ...     parameters: {"speed": 3, "gravity": 10},
+/// ...     gravity: (0, "-$gravity", 0),
+/// ...     run: (duration: 1, step: 0.01, integrator: Nonlinear),
+/// ...     nodes: [Particles(
+/// ...         name: "stone", positions: [(0, 0, 0)], velocities: [("$speed", 0, 0)], mass: 2,
+/// ...     )],
+/// ... )''')
 /// >>> rollout = pliant.Rollout(model, ["speed", "gravity"], ["stone"])
 /// >>> way = rollout.run([3, 10])
 /// >>> way.shape, way[-1].round(9)

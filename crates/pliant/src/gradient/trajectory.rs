@@ -142,7 +142,7 @@ impl Moment {
         self.state.clone_from(&motion.state);
         self.multipliers.clone_from(&motion.multipliers);
         self.external.clone_from(&motion.controls.external);
-        self.fixed.clone_from(&motion.controls.fixed);
+        self.fixed.clone_from(&simulation.system.assembler.system().fixed);
         self.parameters.clone_from(simulation.problem().parameters());
         self.time = motion.time;
     }

@@ -379,7 +379,7 @@ impl Simulation {
             state: &self.motion.state,
             multipliers: &self.motion.multipliers,
             external: &self.motion.controls.external,
-            fixed: &self.motion.controls.fixed,
+            fixed: &self.system.assembler.system().fixed,
         }
     }
 
@@ -396,7 +396,7 @@ impl Simulation {
             end: &self.motion.state,
             multipliers: &self.motion.multipliers,
             external: &self.motion.controls.external,
-            fixed: &self.motion.controls.fixed,
+            fixed: &self.system.assembler.system().fixed,
             contacts,
         })
     }

@@ -31,7 +31,7 @@ pub(crate) fn direction(simulation: &Simulation, seed: u64) -> StateVector {
         x: numbers(seed, n),
         v: numbers(seed + 1, n),
     };
-    let fixed = &simulation.checkpoint().controls.fixed;
+    let fixed = &simulation.system().fixed;
     for ((x, v), fixed) in out.x.iter_mut().zip(&mut out.v).zip(fixed) {
         if *fixed {
             (*x, *v) = (0.0, 0.0);

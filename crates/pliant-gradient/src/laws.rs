@@ -442,8 +442,9 @@ impl Laws {
         }
     }
 
-    /// What `p` on the forces of all nodes and `q` on the rows (m) are against an input of a force
-    /// field, whose law is moved in that of `problem`, and put back: by differences of the law.
+    /// The product of the derivative of a force field's law by one of its inputs with `p` on the
+    /// forces of all nodes and `q` on the rows (m): by differences of the law, with the input of
+    /// `problem` moved and put back.
     pub(crate) fn by_input(
         &mut self,
         problem: &mut Problem,

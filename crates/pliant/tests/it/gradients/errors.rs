@@ -1,4 +1,4 @@
-//! What has no derivative says so, in the user's words.
+//! Errors about models, steps and vectors that have no derivative, in the words of users.
 
 use super::options;
 use super::steps::chain;

@@ -5,7 +5,7 @@ use super::{
     Family, SolveReport, StateVector, StepDerivative, TakenContact, TakenStep, TrajectoryError, check_whole,
 };
 use crate::{Checkpoint, Simulation};
-use pliant_model::{NodeId, Parameters, State};
+use pliant_model::{NodeId, Parameters, Problem, State};
 
 /// The gradient of a function of one moment by positions and velocities of all nodes.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -153,6 +153,8 @@ struct Walk<'a, 'b> {
     simulation: &'a mut Simulation,
     trajectory: &'a mut Trajectory<'b>,
     derivative: StepDerivative,
+    /// The problem with the parameters of the present step of the way back.
+    problem: Problem,
     objective: &'a mut dyn Objective,
     /// The gradient at the moment that was reached, by its state.
     gradient: StateVector,
@@ -202,6 +204,7 @@ impl<'b> Trajectory<'b> {
         let parameters = self.family.as_ref().map_or(0, |f| f.len());
         let steps = self.steps;
         let mut walk = Walk {
+            problem: simulation.problem().clone(),
             simulation,
             trajectory: self,
             derivative,
@@ -438,8 +441,7 @@ impl Walk<'_, '_> {
     /// Takes the gradient from the end of a step to its start.
     fn adjoint_step(&mut self, step: usize, at: usize) -> Result<(), TrajectoryError> {
         let (start, end) = (&self.run[at], &self.run[at + 1]);
-        let mut problem = self.simulation.problem().clone();
-        problem.set_parameters(&end.parameters);
+        self.problem.set_parameters(&end.parameters);
         let taken = TakenStep {
             h: self.trajectory.h,
             time: end.time - self.trajectory.h,
@@ -450,7 +452,7 @@ impl Walk<'_, '_> {
             fixed: &end.fixed,
             contacts: &end.contacts,
         };
-        self.derivative.place(&problem, &taken)?;
+        self.derivative.place(&self.problem, &taken)?;
         let mut before = std::mem::take(&mut self.own);
         let found = self.derivative.adjoint(&self.gradient, &mut before)?;
         self.note(found);
@@ -466,7 +468,8 @@ impl Walk<'_, '_> {
             let mut by_force = std::mem::take(&mut self.by.x);
             self.derivative.by_force(&mut by_force);
             let wanted = self.trajectory.forces_on.iter();
-            let of_nodes = wanted.flat_map(|node| by_force[problem.node(*node).velocity_range()].to_vec());
+            let of_nodes =
+                wanted.flat_map(|node| by_force[self.problem.node(*node).velocity_range()].to_vec());
             self.out.forces[step] = of_nodes.collect();
             self.by.x = by_force;
         }

@@ -237,9 +237,11 @@ impl Saddle {
             *unit = match h {
                 _ if laws.at_bound.get(k) == Some(&true) => 1.0,
                 Some(h) => h * by_place + by_rate,
-                None if by_place == 0.0 => 1.0,
                 None => by_place,
             };
+            if *unit == 0.0 {
+                *unit = 1.0;
+            }
         }
         let KktSystem { w, j, r, fixed, .. } = self.behind.system(self.assembler.system());
         let [of_dofs, of_rows] = &mut self.scales;

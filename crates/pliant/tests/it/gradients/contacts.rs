@@ -65,6 +65,38 @@ fn balls_that_slip_and_roll() {
     }
 }
 
+/// Two balls that press on each other as they roll and slip: their normal turns with both.
+#[test]
+fn balls_on_balls() {
+    let mut m = Model::new();
+    m.set_gravity([0.0, 0.0, -9.81]).unwrap();
+    let poses = [Pose::at([0.0, 0.0, 0.0]), Pose::at([0.03, 0.02, 0.1985])];
+    let node = m.add_rigid_bodies("balls", &poses).unwrap();
+    let masses = [20.0, 1.0].map(|mass| RigidMass::principal(mass, [4e-3 * mass; 3]));
+    m.add_mass("mass", node, Mass::Rigid(masses.to_vec())).unwrap();
+    m.fix(node, 0, &[true, true, true, false, false, false]).unwrap();
+    m.set_body_velocity(node, 1, [0.6, 0.2, -1.0], [1.0, -2.0, 3.0])
+        .unwrap();
+    let mut world = World::new();
+    let material = world.add_material(rough(0.2)).unwrap();
+    for element in [0, 1] {
+        let place = Placement::Body {
+            node,
+            element,
+            pose: Pose::default(),
+        };
+        let collider = Collider::new(&format!("ball {element}"), Shape::ball(0.1).unwrap(), place);
+        world.add(collider.with_material(material)).unwrap();
+    }
+    let mut s = Simulation::with_options(m, options()).unwrap();
+    s.set_contacts(world).unwrap();
+    // The first step comes closer, the second ends in contact.
+    check_step("balls", &mut s, 0.001, 1e-7);
+    s.step(0.001).unwrap();
+    s.step(0.001).unwrap();
+    assert_eq!(states(&s), [ContactState::Slipping]);
+}
+
 /// A ball on its way down, one that lands in the step, and one that bounces.
 #[test]
 fn balls_that_land_and_bounce() {

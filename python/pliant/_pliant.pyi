@@ -31,6 +31,7 @@ __all__ = [
     "Momentum",
     "Node",
     "Path",
+    "Rollout",
     "SettleReport",
     "Simulation",
     "StepReport",

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import jax
 import numpy as np
 
 from ._pliant import Rollout
@@ -23,6 +22,7 @@ def rollout(of: Rollout) -> Callable[[Any], Any]:
     The array of the values has one dimension, that of the moments the shape ``of.shape``. Reverse
     mode is :meth:`pliant.Rollout.gradient`; there is no forward mode.
     """
+    import jax
 
     def run(values: Any) -> Any:
         return of.run(np.asarray(values, float)).astype(values.dtype)

@@ -63,6 +63,23 @@ impl Differences {
             }
         }
     }
+
+    /// As [`derivative`](Self::derivative), from the side of the sign of `scale` alone: by differences
+    /// of third order, exact for cubics.
+    pub(crate) fn one_sided(&mut self, scale: f64, out: &mut [f64], mut f: impl FnMut(f64, &mut [f64])) {
+        const WEIGHTS: [f64; 4] = [-11.0 / 6.0, 3.0, -1.5, 1.0 / 3.0];
+        let step = scale * STEPS[STEPS.len() - 1];
+        out.fill(0.0);
+        let [end, _] = &mut self.ends;
+        for (k, weight) in WEIGHTS.iter().enumerate() {
+            end.clear();
+            end.resize(out.len(), 0.0);
+            f(k as f64 * step, end);
+            out.iter_mut()
+                .zip(&*end)
+                .for_each(|(o, e)| *o += weight / step * e);
+        }
+    }
 }
 
 #[cfg(test)]
@@ -82,6 +99,11 @@ mod tests {
         // The last has its next singularity at the scale of the first steps.
         for ((found, expected), most) in out.iter().zip(expected).zip([1e-11, 1e-11, 1e-6]) {
             assert!((found / expected - 1.0).abs() < most, "{found} {expected}");
+        }
+        let mut slope = [0.0];
+        for side in [1.0, -1.0] {
+            differences.one_sided(side, &mut slope, |t, y| y[0] = 2.0 * t + t * t * t - 1.0);
+            assert!((slope[0] - 2.0).abs() < 1e-11, "{}", slope[0]);
         }
         differences.derivative(1e-3, &mut out[..1], |t, y| y[0] = (1e3 * t).cos() + 1e3 * t);
         assert!((out[0] / 1e3 - 1.0).abs() < 1e-11, "{}", out[0]);

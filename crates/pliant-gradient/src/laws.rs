@@ -461,7 +461,7 @@ impl Laws {
         let group = group.map(|g| problem.row_groups()[g]);
         let mut by = vec![0.0; velocities.len()];
         let scale = present.abs().clamp(1e-2, 1.0);
-        self.differences.derivative(scale, &mut by, |t, out| {
+        let mut f = |t: f64, out: &mut [f64]| {
             // A value that the law refuses is not taken, as one that is not finite.
             if problem.set_input(id, input, present + t).is_err() {
                 out.fill(f64::NAN);
@@ -479,7 +479,14 @@ impl Laws {
                     room.evaluate(problem, group, at, out);
                 }
             }
-        });
+        };
+        self.differences.derivative(scale, &mut by, &mut f);
+        // At the end of its range, from the side that there is.
+        for side in [1.0, -1.0] {
+            if by.iter().any(|b| b.is_nan()) {
+                self.differences.one_sided(side * scale, &mut by, &mut f);
+            }
+        }
         let _ = problem.set_input(id, input, present);
         let dot = |a: &[f64]| a.iter().zip(&by).map(|(a, b)| a * b).sum::<f64>();
         match &group {

@@ -435,8 +435,7 @@ impl StepDerivative {
 
     /// After [`adjoint`](Self::adjoint): the gradient by the inputs of all force fields, in the order
     /// of [`Parameters::inputs`](pliant_model::Parameters::inputs): by differences of their laws,
-    /// good to about 1e-10; not a number where a law takes no values close to the present one on
-    /// either side.
+    /// good to about 1e-10; at the end of a law's range from the side that there is.
     pub fn by_input(&mut self, out: &mut Vec<f64>) {
         let mut on_nodes = std::mem::take(&mut self.by_parameter);
         self.by_force(&mut on_nodes);

@@ -126,7 +126,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for step in 1..=STEPS {
         let here = simulation.checkpoint();
         let target = path(step, start);
-        // Twice: the step is not linear in the activations.
+        // Again and again: the step is not linear in the activations.
         for _ in 0..3 {
             simulation.restore(&here)?;
             for (muscle, a) in muscles.iter().zip(&present) {

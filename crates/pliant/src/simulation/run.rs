@@ -371,7 +371,8 @@ impl Simulation {
         }
     }
 
-    /// The present motion as a state of rest, as [`RestDerivative::place`] takes it: after
+    /// The present motion as a state of rest, as
+    /// [`RestDerivative::place`](crate::gradient::RestDerivative::place) takes it: after
     /// [`find_equilibrium`](Self::find_equilibrium).
     pub fn rest_state(&self) -> RestState<'_> {
         RestState {

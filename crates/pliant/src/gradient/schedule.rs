@@ -17,10 +17,11 @@ pub(super) fn split(steps: usize, slots: usize) -> usize {
     while reach(slots, repeats) < steps {
         repeats += 1;
     }
-    // What is behind the kept moment has one slot less and as many repetitions; what is before it
-    // one repetition less.
+    // The range behind the kept moment has one slot less and as many repetitions, the one before it
+    // one repetition less: with fewer steps than one less of these reaches it would have slots idle.
     let behind = reach(slots - 1, repeats);
-    steps.saturating_sub(behind).clamp(1, steps - 1)
+    let least = if repeats < 2 { 1 } else { reach(slots, repeats - 2) };
+    steps.saturating_sub(behind).max(least).clamp(1, steps - 1)
 }
 
 #[cfg(test)]
@@ -31,7 +32,7 @@ mod tests {
     /// most moments kept at once.
     fn walk(steps: usize, slots: usize) -> (usize, usize) {
         if steps <= 1 || slots == 0 {
-            // Without a slot every moment is reached from the start.
+            // Without a slot every moment is reached from the start of the range.
             return (steps * (steps + 1) / 2, 0);
         }
         let ahead = split(steps, slots);
@@ -40,21 +41,33 @@ mod tests {
         (ahead + behind + before, (kept + 1).max(also))
     }
 
-    /// The numbers of Griewank and Walther's table: with as many slots as steps each step is taken
-    /// twice at most, and ten thousand steps with ten slots less than six times each.
+    /// The least number of steps for so many slots, by Griewank and Walther (2000): with the least
+    /// `r` that reaches far enough, `C(slots + r, r) >= steps`, each step is taken `r` times to come
+    /// to the moments, but for `C(slots + r, r - 1)` of them, and once to be recorded.
+    fn least(steps: usize, slots: usize) -> usize {
+        let choose = |n: usize, k: usize| (1..=k).fold(1, |c, i| c * (n + 1 - i) / i);
+        let mut repeats = 1;
+        while choose(slots + repeats, repeats) < steps {
+            repeats += 1;
+        }
+        (repeats + 1) * steps - choose(slots + repeats, repeats - 1)
+    }
+
     #[test]
-    fn few_steps_are_taken_again() {
-        for (steps, slots, most) in [
-            (10, 10, 19),
-            (100, 100, 199),
-            (1000, 10, 4 * 1000),
-            (10_000, 10, 6 * 10_000),
-            (10_000, 20, 4 * 10_000),
+    fn no_step_is_taken_more_often_than_it_has_to_be() {
+        for (steps, slots) in [
+            (2, 1),
+            (7, 1),
+            (10, 10),
+            (57, 3),
+            (100, 99),
+            (1000, 10),
+            (10_000, 10),
+            (10_000, 20),
         ] {
             let (taken, kept) = walk(steps, slots);
-            assert!(taken <= most && kept <= slots, "{steps} {slots}: {taken} {kept}");
+            assert_eq!(taken, least(steps, slots), "{steps} {slots}");
+            assert!(kept <= slots, "{steps} {slots}: {kept}");
         }
-        // A few slots are no good for many steps, but enough.
-        assert_eq!(walk(7, 1).1, 1);
     }
 }

@@ -6,6 +6,7 @@ The package ``jax`` is needed. Rollouts compute in double precision: without
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from typing import Any
 
@@ -22,7 +23,7 @@ def rollout(of: Rollout) -> Callable[[Any], Any]:
     The array of the values has one dimension, that of the moments the shape ``of.shape``. Reverse
     mode is :meth:`pliant.Rollout.gradient`; there is no forward mode.
     """
-    import jax
+    jax: Any = importlib.import_module("jax")
 
     def run(values: Any) -> Any:
         return of.run(np.asarray(values, float)).astype(values.dtype)
@@ -30,10 +31,11 @@ def rollout(of: Rollout) -> Callable[[Any], Any]:
     def gradient(values: Any, by: Any) -> Any:
         return of.gradient(np.asarray(values, float), np.asarray(by, float)).astype(values.dtype)
 
-    @jax.custom_vjp
-    def moments(values: Any) -> Any:
+    def primal(values: Any) -> Any:
         shape = jax.ShapeDtypeStruct(of.shape, values.dtype)
         return jax.pure_callback(run, shape, values, vmap_method="sequential")
+
+    moments: Any = jax.custom_vjp(primal)
 
     def forward(values: Any) -> tuple[Any, Any]:
         return moments(values), values
@@ -43,4 +45,5 @@ def rollout(of: Rollout) -> Callable[[Any], Any]:
         return (jax.pure_callback(gradient, shape, values, by, vmap_method="sequential"),)
 
     moments.defvjp(forward, backward)
-    return moments
+    out: Callable[[Any], Any] = moments
+    return out

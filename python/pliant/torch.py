@@ -5,6 +5,7 @@ The package ``torch`` is needed.
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from typing import Any
 
@@ -20,25 +21,23 @@ def rollout(of: Rollout) -> Callable[[Any], Any]:
     the processor and in double precision; others are converted. The backward pass is
     :meth:`pliant.Rollout.gradient`.
     """
-    import torch
+    torch: Any = importlib.import_module("torch")
 
-    class Moments(torch.autograd.Function):
-        @staticmethod
-        def forward(ctx: Any, values: Any) -> Any:
-            ctx.save_for_backward(values)
-            moments = of.run(values.detach().cpu().double().numpy())
-            return torch.tensor(moments, dtype=values.dtype, device=values.device)
+    def forward(ctx: Any, values: Any) -> Any:
+        ctx.save_for_backward(values)
+        moments = of.run(values.detach().cpu().double().numpy())
+        return torch.tensor(moments, dtype=values.dtype, device=values.device)
 
-        @staticmethod
-        @torch.autograd.function.once_differentiable
-        def backward(ctx: Any, by: Any) -> Any:
-            (values,) = ctx.saved_tensors
-            found = of.gradient(
-                values.detach().cpu().double().numpy(), by.detach().cpu().double().numpy()
-            )
-            return torch.tensor(found, dtype=values.dtype, device=values.device)
+    def backward(ctx: Any, by: Any) -> Any:
+        (values,) = ctx.saved_tensors
+        found = of.gradient(values.detach().cpu().double().numpy(), by.detach().cpu().double().numpy())
+        return torch.tensor(found, dtype=values.dtype, device=values.device)
+
+    once = torch.autograd.function.once_differentiable
+    methods = {"forward": staticmethod(forward), "backward": staticmethod(once(backward))}
+    function: Any = type("Moments", (torch.autograd.Function,), methods)
 
     def moments(values: Any) -> Any:
-        return Moments.apply(values)
+        return function.apply(values)
 
     return moments

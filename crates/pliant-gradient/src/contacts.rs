@@ -14,8 +14,8 @@
 //! Contacts without an impulse have no equation: the derivative is that of the present branches,
 //! one-sided where one of them is about to change.
 
-use crate::GradientError;
 use crate::kinematics::is_linear;
+use crate::{GradientError, check_index, check_length};
 use pliant_dense::{Mat3, Vec3, rotation, skew};
 use pliant_kkt::{Support, Tail};
 use pliant_model::{Model, NodeKind, Space, State};
@@ -31,12 +31,13 @@ pub struct ContactPlace {
     pub supports: Vec<Support>,
 }
 
-/// How a contact moves with one independent coordinate: derivatives of its place.
+/// How a contact moves with one independent coordinate.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ContactMove {
     /// The coordinate.
     pub dof: usize,
-    /// Of the normal, the gap, and of weights and arms of the supports, in their order.
+    /// Derivative of its place by the coordinate: of the normal, of the gap, and of weights and arms
+    /// of the supports, which stand in the same order.
     pub by: ContactPlace,
 }
 
@@ -56,7 +57,7 @@ pub enum ContactBranch {
 pub struct TakenContact {
     /// Where it was at the start of the step.
     pub place: ContactPlace,
-    /// How that moves with the independent coordinates that it depends on.
+    /// Derivatives of the place by the independent coordinates that it depends on.
     pub moves: Vec<ContactMove>,
     /// Its branch.
     pub branch: ContactBranch,
@@ -68,14 +69,14 @@ pub struct TakenContact {
     pub impulse: [f64; 3],
 }
 
-/// Rows of a contact, or their derivative: entries over velocity coordinates of nodes.
+/// The Jacobian of the rows of a contact, or a derivative of it, over the velocities of all nodes.
 #[derive(Clone, Debug, Default)]
-struct Rows {
-    /// Coordinate among those of all nodes, and its column of the rows.
+struct ContactJacobian {
+    /// Columns that are not zero: the velocity coordinate, and the entries of the rows.
     entries: Vec<(usize, [f64; 3])>,
 }
 
-impl Rows {
+impl ContactJacobian {
     fn times(&self, v: &[f64]) -> [f64; 3] {
         let mut out = [0.0; 3];
         for (at, column) in &self.entries {
@@ -91,30 +92,66 @@ impl Rows {
     }
 }
 
-/// One contact, linearised.
+/// A contact with the derivative of its equations.
 #[derive(Clone, Debug)]
-struct Linear {
+struct LinearisedContact {
     /// Number of rows: 1 or 3, and the first among those of all contacts.
     count: usize,
     first: usize,
     axes: [[f64; 3]; 3],
-    rows: Rows,
-    /// Of each coordinate that the contact moves with: the derivative of its rows and of its gap.
-    moves: Vec<(usize, Rows, f64)>,
+    rows: ContactJacobian,
+    moves: Vec<LinearisedMove>,
     branch: ContactBranch,
-    /// Impulse in the rows, and their velocities at the end and the start.
+    /// Impulse in the rows (N s).
     r: [f64; 3],
+    /// Velocities of the rows at the end (m/s).
     u: [f64; 3],
+    /// Factor of the gap in the equation of the normal (1/s).
     by_gap: f64,
+    /// Factor of the normal impulse in that equation (1/kg).
     by_force: f64,
+    /// Coefficient of restitution in that equation: zero without an impact.
     restitution: f64,
     gap: f64,
+}
+
+/// Derivatives of a contact by one independent coordinate.
+#[derive(Clone, Debug)]
+struct LinearisedMove {
+    dof: usize,
+    rows: ContactJacobian,
+    gap: f64,
+}
+
+/// A direction of the state at the start of a step.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StartDirection<'a> {
+    /// Displacements of the independent coordinates (n).
+    pub(crate) x: &'a [f64],
+    /// Velocities of all nodes.
+    pub(crate) v: &'a [f64],
+}
+
+/// Velocities of all nodes at both ends of a step.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EndVelocities<'a> {
+    pub(crate) start: &'a [f64],
+    pub(crate) end: &'a [f64],
+}
+
+/// Weights of the equations, as an adjoint has them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EquationWeights<'a> {
+    /// Of the forces on all nodes.
+    pub(crate) forces: &'a [f64],
+    /// Of the rows of contacts.
+    pub(crate) rows: &'a [f64],
 }
 
 /// The contacts of a step, linearised.
 #[derive(Debug, Default)]
 pub(crate) struct Contacts {
-    list: Vec<Linear>,
+    list: Vec<LinearisedContact>,
     h: f64,
 }
 
@@ -126,41 +163,45 @@ fn frame(normal: Vec3) -> [Vec3; 3] {
     [normal, first, normal.cross(&first)]
 }
 
-/// The entries of rows along axes: a weight, an arm and the axes of each support, of which the
-/// derivative is taken by the given changes.
-struct Shape<'a> {
+/// The kinematics of a contact at the start of a step: the axes of its rows, and the bodies there.
+struct ContactKinematics<'a> {
     model: &'a Model,
     start: &'a State,
     axes: [Vec3; 3],
     count: usize,
 }
 
-impl Shape<'_> {
-    /// `axis_i . w (v + (R w_body) x arm)` as entries.
-    fn rows(&self, supports: &[Support]) -> Rows {
-        let mut out = Rows::default();
+impl ContactKinematics<'_> {
+    /// The Jacobian: `axis_i . sum_s weight (v + (R w_body) x arm)`.
+    fn rows(&self, supports: &[Support]) -> ContactJacobian {
+        let mut out = ContactJacobian::default();
         for s in supports {
-            let all = (s.weight, Vec3::from(s.arm));
-            self.add(&mut out, s, self.axes, all, Mat3::identity());
+            self.add(&mut out, s, self.axes, s.weight, Vec3::from(s.arm));
         }
         out
     }
 
-    /// Their derivative where axes, weights and arms change, and bodies turn by a unit of a
-    /// coordinate.
-    fn derivative(&self, supports: &[Support], by: &ContactPlace, dof: usize) -> Rows {
+    /// The derivative of the Jacobian by an independent coordinate, with which axes, weights and arms
+    /// change by these numbers and bodies turn.
+    fn derivative(&self, supports: &[Support], by: &ContactPlace, dof: usize) -> ContactJacobian {
         let change = Vec3::from(by.normal);
         // The tangents turn with the normal, and not about it.
         let turned = self.axes.map(|a| -self.axes[0] * a.dot(&change));
         let turned = [change, turned[1], turned[2]];
-        let mut out = Rows::default();
+        let mut out = ContactJacobian::default();
         for (s, d) in supports.iter().zip(&by.supports) {
             let (weight, arm) = (s.weight, Vec3::from(s.arm));
-            let still = Mat3::identity();
-            self.add(&mut out, s, turned, (weight, arm), still);
-            self.add(&mut out, s, self.axes, (d.weight, arm), still);
+            self.add(&mut out, s, turned, weight, arm);
+            self.add(&mut out, s, self.axes, d.weight, arm);
             // Along the arm alone: the translation is in the others.
-            self.add_turn(&mut out, s, self.axes, weight, Vec3::from(d.arm), still);
+            self.add_turn(
+                &mut out,
+                s,
+                self.axes,
+                weight,
+                Vec3::from(d.arm),
+                Mat3::identity(),
+            );
             let node = self.model.node(s.node);
             if let (Some(first), Space::Rigid3) = (node.first_dof(), node.space) {
                 let own = first + 6 * s.element + 3;
@@ -174,7 +215,8 @@ impl Shape<'_> {
         out
     }
 
-    fn add(&self, out: &mut Rows, s: &Support, axes: [Vec3; 3], (weight, arm): (f64, Vec3), turn: Mat3) {
+    /// Adds the columns of a support with this weight and arm.
+    fn add(&self, out: &mut ContactJacobian, s: &Support, axes: [Vec3; 3], weight: f64, arm: Vec3) {
         let node = self.model.node(s.node);
         let size = node.space.velocity_size();
         let at = node.first_velocity + size * s.element;
@@ -182,11 +224,19 @@ impl Shape<'_> {
             let column = std::array::from_fn(|i| if i < self.count { weight * axes[i][k] } else { 0.0 });
             out.entries.push((at + k, column));
         }
-        self.add_turn(out, s, axes, weight, arm, turn);
+        self.add_turn(out, s, axes, weight, arm, Mat3::identity());
     }
 
-    /// The part of angular velocities, in body axes, after a turn of these.
-    fn add_turn(&self, out: &mut Rows, s: &Support, axes: [Vec3; 3], weight: f64, arm: Vec3, turn: Mat3) {
+    /// Adds the columns of the angular velocity of a body, in its axes, after a turn of these.
+    fn add_turn(
+        &self,
+        out: &mut ContactJacobian,
+        s: &Support,
+        axes: [Vec3; 3],
+        weight: f64,
+        arm: Vec3,
+        turn: Mat3,
+    ) {
         let node = self.model.node(s.node);
         if node.space != Space::Rigid3 {
             return;
@@ -228,18 +278,27 @@ impl Contacts {
             for s in &place.supports {
                 check_support(model, s)?;
             }
+            for moved in &contact.moves {
+                check_index(
+                    "coordinate that a contact moves with",
+                    moved.dof,
+                    model.dof_count(),
+                )?;
+                let (expected, found) = (place.supports.len(), moved.by.supports.len());
+                check_length("supports of the derivative of a contact", expected, found)?;
+            }
             let axes = frame(Vec3::from(place.normal));
             let count = match contact.branch {
                 ContactBranch::Frictionless => 1,
                 _ => 3,
             };
-            let shape = Shape {
+            let kinematics = ContactKinematics {
                 model,
                 start,
                 axes,
                 count,
             };
-            let rows = shape.rows(&place.supports);
+            let rows = kinematics.rows(&place.supports);
             let impulse = Vec3::from(contact.impulse);
             let [compliance, relaxation] = contact.compliance;
             let reach = h + relaxation;
@@ -251,11 +310,12 @@ impl Contacts {
                 false if strikes || is_closed => (0.0, 0.0),
                 false => (1.0 / h, 0.0),
             };
-            let moves = contact.moves.iter().map(|m| {
-                let rows = shape.derivative(&place.supports, &m.by, m.dof);
-                (m.dof, rows, m.by.gap)
+            let moves = contact.moves.iter().map(|m| LinearisedMove {
+                dof: m.dof,
+                rows: kinematics.derivative(&place.supports, &m.by, m.dof),
+                gap: m.by.gap,
             });
-            self.list.push(Linear {
+            self.list.push(LinearisedContact {
                 count,
                 first: self.rows(),
                 axes: axes.map(Into::into),
@@ -284,7 +344,7 @@ impl Contacts {
         }
     }
 
-    /// Adds the sizes of what [`add_forces`](Self::add_forces) sums.
+    /// Adds the sizes of the terms that [`add_forces`](Self::add_forces) sums.
     pub(crate) fn add_sizes(&self, out: &mut [f64]) {
         for (c, (at, column)) in self
             .list
@@ -346,8 +406,8 @@ impl Contacts {
         }
     }
 
-    /// Adds the transpose: of what `f` on all nodes and `q` on the contacts' equations are against
-    /// velocities of all nodes, and writes that against the forces of contacts.
+    /// Adds the transpose: forces `f` on all nodes and weights `q` of the contacts' equations against
+    /// velocities of all nodes; writes what they are against the forces of contacts.
     pub(crate) fn apply_transposed(&self, f: &[f64], q: &[f64], u: &mut [f64], out: &mut [f64]) {
         for c in &self.list {
             let own = c.first..c.first + c.count;
@@ -362,62 +422,63 @@ impl Contacts {
         }
     }
 
-    /// Writes the changes of the equations of coordinates (on all nodes, as forces that are
-    /// missing) and of contacts for a direction of the state at the start: displacements (n), and
-    /// velocities of all nodes; `end` are those at the end.
+    /// Adds what a direction of the state at the start makes of the forces on all nodes, and writes
+    /// what it makes of the contacts' equations.
     pub(crate) fn by_start(
         &self,
-        (x, v): (&[f64], &[f64]),
-        ends: [&[f64]; 2],
+        direction: StartDirection<'_>,
+        ends: EndVelocities<'_>,
         forces: &mut [f64],
         out: &mut [f64],
     ) {
-        let [start, end] = ends;
         for c in &self.list {
             let own = c.first..c.first + c.count;
-            let mut changed = [0.0; 3];
             let mut du = [0.0; 3];
-            for (dof, rows, gap) in c.moves.iter().filter(|(dof, ..)| x[*dof] != 0.0) {
-                let by = x[*dof];
-                rows.add_transposed(c.r.map(|r| by * r / self.h), forces);
-                let moved = rows.times(end);
-                (0..3).for_each(|i| du[i] += by * moved[i]);
-                changed[0] += by * (c.by_gap * gap + c.restitution * rows.times(start)[0]);
+            let mut direct = c.restitution * c.rows.times(direction.v)[0];
+            for moved in c.moves.iter().filter(|m| direction.x[m.dof] != 0.0) {
+                let by = direction.x[moved.dof];
+                moved.rows.add_transposed(c.r.map(|r| by * r / self.h), forces);
+                let end = moved.rows.times(ends.end);
+                (0..3).for_each(|i| du[i] += by * end[i]);
+                direct += by * c.by_move(moved, ends);
             }
-            changed[0] += c.restitution * c.rows.times(v)[0];
-            let found = c.equations(du, [0.0; 3]);
-            for (k, out) in out[own].iter_mut().enumerate() {
-                *out = found[k] + changed[k];
-            }
+            let mut found = c.equations(du, [0.0; 3]);
+            found[0] += direct;
+            out[own].copy_from_slice(&found[..c.count]);
         }
     }
 
-    /// Adds the transpose: `p` on the forces of all nodes and `q` on the contacts' equations
-    /// against displacements at the start (n) and velocities of all nodes there.
+    /// Adds the transpose: weights of the equations against displacements (n) and velocities of all
+    /// nodes at the start.
     pub(crate) fn by_start_transposed(
         &self,
-        (p, q): (&[f64], &[f64]),
-        ends: [&[f64]; 2],
+        weights: EquationWeights<'_>,
+        ends: EndVelocities<'_>,
         x: &mut [f64],
         v: &mut [f64],
     ) {
-        let [start, end] = ends;
         for c in &self.list {
             let mut on_rows = [0.0; 3];
-            on_rows[..c.count].copy_from_slice(&q[c.first..c.first + c.count]);
+            on_rows[..c.count].copy_from_slice(&weights.rows[c.first..c.first + c.count]);
             let (by_u, _) = c.equations_transposed(on_rows);
-            for (dof, rows, gap) in &c.moves {
-                let force: f64 = rows.times(p).iter().zip(c.r).map(|(a, r)| a * r / self.h).sum();
-                let moved: f64 = rows.times(end).iter().zip(by_u).map(|(a, b)| a * b).sum();
-                let direct = c.by_gap * gap + c.restitution * rows.times(start)[0];
-                x[*dof] += force + moved + on_rows[0] * direct;
+            for moved in &c.moves {
+                let pushed = moved.rows.times(weights.forces);
+                let force: f64 = pushed.iter().zip(c.r).map(|(a, r)| a * r / self.h).sum();
+                let end: f64 = moved
+                    .rows
+                    .times(ends.end)
+                    .iter()
+                    .zip(by_u)
+                    .map(|(a, b)| a * b)
+                    .sum();
+                x[moved.dof] += force + end + on_rows[0] * c.by_move(moved, ends);
             }
             c.rows.add_transposed([c.restitution * on_rows[0], 0.0, 0.0], v);
         }
     }
 }
 
-impl Linear {
+impl LinearisedContact {
     /// The changes of its equations for changes of the velocities of its rows and of its impulse.
     fn equations(&self, du: [f64; 3], dr: [f64; 3]) -> [f64; 3] {
         let mut out = [du[0] + self.by_force * dr[0], du[1], du[2]];
@@ -446,6 +507,11 @@ impl Linear {
         (by_u, by_r)
     }
 
+    /// How the equation of the normal changes with a coordinate, beside the velocity at the end.
+    fn by_move(&self, moved: &LinearisedMove, ends: EndVelocities<'_>) -> f64 {
+        self.by_gap * moved.gap + self.restitution * moved.rows.times(ends.start)[0]
+    }
+
     /// The direction of its slip, and its speed (m/s).
     fn way(&self) -> ([f64; 2], f64) {
         let speed = self.u[1].hypot(self.u[2]);
@@ -453,9 +519,19 @@ impl Linear {
     }
 }
 
-/// Refuses supports whose velocities depend on the positions at the end.
+/// Refuses supports that there are not, and those whose velocities depend on the positions at the
+/// end.
 fn check_support(model: &Model, s: &Support) -> Result<(), GradientError> {
     let mut index = s.node.index();
+    check_index("node of a contact", index, model.nodes().len())?;
+    let node = &model.nodes()[index];
+    check_index("element of a contact", s.element, node.count)?;
+    if !matches!(node.space, Space::Rigid3 | Space::Real(3)) {
+        return Err(GradientError::NotBuilt {
+            what: format!("contacts of `{}`", node.name),
+            why: "it is made neither of bodies nor of points of space",
+        });
+    }
     loop {
         let node = &model.nodes()[index];
         match &node.kind {

@@ -64,8 +64,8 @@ impl Differences {
         }
     }
 
-    /// As [`derivative`](Self::derivative), from the side of the sign of `scale` alone: by differences
-    /// of third order, exact for cubics.
+    /// Writes `df/dt` at `t = 0` from the side of the sign of `scale` alone, by differences of third
+    /// order, which are exact for cubics.
     pub(crate) fn one_sided(&mut self, scale: f64, out: &mut [f64], mut f: impl FnMut(f64, &mut [f64])) {
         const WEIGHTS: [f64; 4] = [-11.0 / 6.0, 3.0, -1.5, 1.0 / 3.0];
         let step = scale * STEPS[STEPS.len() - 1];

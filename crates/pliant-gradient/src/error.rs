@@ -74,6 +74,22 @@ pub enum GradientError {
         /// Why.
         why: String,
     },
+    /// A number was asked for before it was found.
+    #[error("{what}")]
+    NotReady {
+        /// The call that has to come before.
+        what: &'static str,
+    },
+    /// An index of nothing.
+    #[error("there is no {what} {index}: there are {count}")]
+    Index {
+        /// Kind of the indexed part.
+        what: &'static str,
+        /// The index.
+        index: usize,
+        /// Their number.
+        count: usize,
+    },
     /// A vector of the wrong length.
     #[error("{what}: {expected} numbers are needed, {found} were given")]
     Length {

@@ -1,8 +1,8 @@
 //! Models that depend on parameters.
 
 use crate::equations::{Equations, Moment};
-use crate::{GradientError, check_length};
-use pliant_model::{ComponentId, Problem, State, Treatment};
+use crate::{GradientError, check_index, check_length};
+use pliant_model::{Problem, State};
 
 /// Steps of a parameter, in its scale, and their weights in the derivative: central differences of
 /// fourth order.
@@ -34,7 +34,7 @@ pub type MakeModel<'a> = dyn Fn(&[f64]) -> Result<Problem, GradientError> + 'a;
 #[derive(Debug)]
 pub struct Family {
     scales: Vec<f64>,
-    /// Of each parameter, the models at the points of the stencil.
+    /// The models at the points of the stencil of each parameter.
     members: Vec<Vec<Equations>>,
     /// How the initial state moves with each parameter: positions and velocities of the independent
     /// coordinates.
@@ -46,7 +46,7 @@ impl Family {
     /// which the models are smooth.
     ///
     /// # Errors
-    /// Those of `make`; [`GradientError::Structure`] if a model has other coordinates or rows than
+    /// Errors of `make`; [`GradientError::Structure`] if a model has other coordinates or rows than
     /// the one at `at`; [`GradientError::NotBuilt`] as
     /// [`StepDerivative::new`](crate::StepDerivative::new).
     pub fn new(make: &MakeModel<'_>, at: &[f64], scales: &[f64]) -> Result<Self, GradientError> {
@@ -61,7 +61,8 @@ impl Family {
             for (step, weight) in STENCIL {
                 moved[k] = at[k] + step * SHARE * scale;
                 let other = make(&moved)?;
-                check_structure(&base, &other, k, moved[k])?;
+                let value = moved[k];
+                check_structure(&base, &other, || format!("parameter {k} at {value}"))?;
                 add_start(
                     &base,
                     [&origin, &other.initial_state()?],
@@ -114,7 +115,10 @@ impl Family {
         state: &State,
         [by_x, by_v]: [&[f64]; 2],
     ) -> Result<f64, GradientError> {
-        check_length("the parameters", self.len(), self.len().max(parameter + 1))?;
+        check_index("parameter", parameter, self.len())?;
+        let all = base.velocity_count();
+        check_length("a gradient by displacements of all nodes", all, by_x.len())?;
+        check_length("a gradient by velocities of all nodes", all, by_v.len())?;
         let mapped = |node: &&pliant_model::Node| node.first_dof().is_none();
         let acts = |node: &&pliant_model::Node| {
             let range = node.velocity_range();
@@ -127,6 +131,7 @@ impl Family {
         let (mut out, mut moved) = (0.0, Vec::new());
         let scale = SHARE * self.scales[parameter];
         for (member, (_, weight)) in self.members[parameter].iter_mut().zip(STENCIL) {
+            check_structure(base, &member.problem, || other_parameter(parameter))?;
             member.state.clone_from(state);
             member.evaluation.propagate(&member.problem, &mut member.state)?;
             for node in base.nodes().iter().filter(mapped).filter(acts) {
@@ -154,24 +159,25 @@ impl Family {
         at: &Moment<'_>,
         [dr, ds]: [&mut Vec<f64>; 2],
     ) -> Result<(), GradientError> {
-        check_length("the parameters", self.len(), self.len().max(parameter + 1))?;
+        check_index("parameter", parameter, self.len())?;
         dr.clear();
         dr.resize(base.dof_count(), 0.0);
         ds.clear();
         ds.resize(base.row_count(), 0.0);
         let scale = SHARE * self.scales[parameter];
         for (member, (_, weight)) in self.members[parameter].iter_mut().zip(STENCIL) {
-            follow(base, &mut member.problem)?;
-            let found = member.problem.row_count();
-            if found != base.row_count() {
+            check_structure(base, &member.problem, || other_parameter(parameter))?;
+            member.problem.follow(base)?;
+            let (expected, found) = (base.row_count(), member.problem.row_count());
+            if found != expected {
                 return Err(GradientError::Structure {
-                    what: format!("another parameter {parameter}"),
+                    what: other_parameter(parameter),
                     of: "rows",
-                    expected: base.row_count(),
+                    expected,
                     found,
                 });
             }
-            if member.rows.len() != found {
+            if member.rows.len() != expected {
                 *member = Equations::new(member.problem.clone())?;
             }
             member.evaluate(at)?;
@@ -185,34 +191,6 @@ impl Family {
         }
         Ok(())
     }
-}
-
-/// Gives a member what has changed of the parameters of the model itself since they were made:
-/// treatments, released components, inputs and gravity.
-fn follow(base: &Problem, member: &mut Problem) -> Result<(), GradientError> {
-    let fields = (0..base.force_fields().len()).map(ComponentId::ForceField);
-    let constraints = (0..base.constraints().len()).map(ComponentId::Constraint);
-    let released: Vec<ComponentId> = fields
-        .chain(constraints)
-        .filter(|c| base.is_released(*c))
-        .collect();
-    member.release(&released)?;
-    let first = base.initial_parameters();
-    if base.gravity() != first.gravity() {
-        member.set_gravity(base.gravity())?;
-    }
-    let mut before = first.inputs().iter();
-    for i in 0..base.force_fields().len() {
-        if !matches!(base.treatment(i), Treatment::Auto) {
-            member.choose_treatment(i, base.treatment(i));
-        }
-        for (k, (now, before)) in base.inputs(i).iter().zip(&mut before).enumerate() {
-            if now != before {
-                member.set_input(ComponentId::ForceField(i), k, *now)?;
-            }
-        }
-    }
-    Ok(())
 }
 
 /// Adds `weight` times the displacement and the difference of velocity from one initial state to
@@ -232,27 +210,28 @@ fn add_start(base: &Problem, [from, to]: [&State; 2], weight: f64, out: &mut [Ve
     }
 }
 
-/// An error unless two models have the same structure.
-fn check_structure(
-    base: &Problem,
-    other: &Problem,
-    parameter: usize,
-    value: f64,
-) -> Result<(), GradientError> {
+fn other_parameter(parameter: usize) -> String {
+    format!("another parameter {parameter}")
+}
+
+/// Refuses a model with other parts than another one, where `what` names it.
+fn check_structure(base: &Problem, other: &Problem, what: impl Fn() -> String) -> Result<(), GradientError> {
     let counts = |p: &Problem| {
         [
             (p.nodes().len(), "nodes"),
             (p.dof_count(), "independent coordinates"),
             (p.velocity_count(), "coordinates"),
             (p.force_fields().len(), "force fields"),
-            (p.row_count(), "rows"),
+            (p.parameters().inputs().len(), "inputs"),
+            (p.constraints().len(), "constraints"),
+            (p.initial_parameters().row_count(), "rows"),
             (p.masses().len(), "masses"),
         ]
     };
     for ((expected, of), (found, _)) in counts(base).into_iter().zip(counts(other)) {
         if expected != found {
             return Err(GradientError::Structure {
-                what: format!("parameter {parameter} at {value}"),
+                what: what(),
                 of,
                 expected,
                 found,

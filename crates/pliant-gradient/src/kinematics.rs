@@ -40,7 +40,7 @@ pub(crate) struct Retraction {
 }
 
 impl Retraction {
-    /// That of the displacement `d` (n).
+    /// Evaluates both matrices of each body for the displacement `d` (n).
     pub(crate) fn place(&mut self, model: &Model, d: &[f64]) {
         self.bodies.clear();
         for node in model.nodes() {
@@ -110,18 +110,19 @@ fn right_jacobian(r: Vec3) -> Mat3 {
 /// independent ones: `d(J v)/dx`, from the whole geometric stiffness of unit forces.
 #[derive(Debug, Default)]
 pub(crate) struct VelocityVariation {
-    /// Of each node whose velocities count, for each coordinate of its elements, the blocks of the
-    /// unit force along it; none for linear mappings.
+    /// Blocks of the unit force along each coordinate of the elements of each node whose velocities
+    /// count; none for linear mappings.
     curvature: Vec<Vec<Blocks>>,
     /// The nodes whose velocities count, with all that they hang on, in order; without independent
     /// ones.
     nodes: Vec<usize>,
     unit: Vec<f64>,
-    jacobian: Vec<f64>,
+    /// The Jacobian block of one element, and the numbers that repeat in it.
+    element: [Vec<f64>; 2],
 }
 
 impl VelocityVariation {
-    /// For the velocities of the nodes that `counts` names.
+    /// Plans the variation of the velocities of the nodes that `counts` names.
     pub(crate) fn plan(model: &Model, evaluation: &Evaluation, counts: &[bool]) -> Self {
         let mut needed = counts.to_vec();
         for (index, node) in model.nodes().iter().enumerate().rev() {
@@ -143,7 +144,7 @@ impl VelocityVariation {
             curvature,
             nodes,
             unit: vec![0.0; if bends { model.velocity_count() } else { 0 }],
-            jacobian: Vec::new(),
+            element: Default::default(),
         }
     }
 
@@ -183,12 +184,11 @@ impl VelocityVariation {
             let size = node.space.velocity_size();
             for e in 0..node.count {
                 let places = places(model, evaluation, *index, e);
-                self.jacobian.clear();
-                let width = places.clone().count();
-                self.jacobian.resize(size * width, 0.0);
-                evaluation.write_whole_jacobian(model, *index, e, &mut self.jacobian);
+                let [jacobian, numbers] = &mut self.element;
+                evaluation.write_whole_jacobian(model, *index, e, [&mut *jacobian, numbers]);
+                let width = jacobian.len() / size;
                 for i in 0..size {
-                    let row = &self.jacobian[i * width..][..width];
+                    let row = &jacobian[i * width..][..width];
                     let mut sum: f64 = row.iter().zip(places.clone()).map(|(j, k)| j * du[k]).sum();
                     if let Some(blocks) = self.curvature[*index].get(i) {
                         let rows = blocks.block(e).chunks_exact(width.max(1));
@@ -220,16 +220,15 @@ impl VelocityVariation {
             for e in 0..node.count {
                 let first = node.first_velocity + e * size;
                 let places = places(model, evaluation, *index, e);
-                self.jacobian.clear();
-                let width = places.clone().count();
-                self.jacobian.resize(size * width, 0.0);
-                evaluation.write_whole_jacobian(model, *index, e, &mut self.jacobian);
+                let [jacobian, numbers] = &mut self.element;
+                evaluation.write_whole_jacobian(model, *index, e, [&mut *jacobian, numbers]);
+                let width = jacobian.len() / size;
                 for i in 0..size {
                     let force = f[first + i];
                     if force == 0.0 {
                         continue;
                     }
-                    let row = &self.jacobian[i * width..][..width];
+                    let row = &jacobian[i * width..][..width];
                     for (j, k) in row.iter().zip(places.clone()) {
                         f[k] += j * force;
                     }

@@ -13,19 +13,22 @@ mod differences;
 mod equations;
 mod error;
 mod family;
+mod implicit;
 mod kinematics;
+mod law;
 mod laws;
 mod linearised;
 mod rest;
+mod row_law;
 mod solve;
 mod step;
+mod symmetric;
 
 pub use contacts::{ContactBranch, ContactMove, ContactPlace, TakenContact};
 pub use error::GradientError;
 pub use family::{Family, MakeModel};
 pub use rest::{RestDerivative, RestState};
 pub use solve::SolveReport;
-pub(crate) use step::check_length;
 pub use step::{StepDerivative, TakenStep};
 
 /// A direction in the space of states, or a gradient over it: one number for each independent
@@ -57,5 +60,31 @@ impl StateVector {
     fn check(&self, n: usize) -> Result<(), GradientError> {
         check_length("displacements of a state vector", n, self.x.len())?;
         check_length("velocities of a state vector", n, self.v.len())
+    }
+}
+
+/// Refuses a vector without its length.
+///
+/// # Errors
+/// [`GradientError::Length`].
+pub fn check_length(what: &'static str, expected: usize, found: usize) -> Result<(), GradientError> {
+    match expected == found {
+        true => Ok(()),
+        false => Err(GradientError::Length {
+            what,
+            expected,
+            found,
+        }),
+    }
+}
+
+/// Refuses an index of nothing.
+///
+/// # Errors
+/// [`GradientError::Index`].
+fn check_index(what: &'static str, index: usize, count: usize) -> Result<(), GradientError> {
+    match index < count {
+        true => Ok(()),
+        false => Err(GradientError::Index { what, index, count }),
     }
 }

@@ -2,10 +2,11 @@
 //! a matrix.
 
 use crate::GradientError;
-use crate::contacts::Contacts;
+use crate::StateVector;
+use crate::contacts::{Contacts, EndVelocities, EquationWeights, StartDirection};
 use crate::equations::{Equations, Moment};
 use crate::kinematics::{VelocityVariation, gather, is_linear, places, scatter};
-use crate::laws::Laws;
+use crate::laws::{LawMoment, Laws};
 use pliant_dense::{Mat3, skew, vec3};
 use pliant_model::{Blocks, Problem, Space};
 
@@ -33,8 +34,8 @@ pub(crate) struct Linearised {
     counted: [Vec<bool>; 2],
     /// Inverse length of the step and rate of damping in proportion to mass (1/s); none at rest.
     gains: Option<[f64; 2]>,
-    /// On all nodes: displacements, velocities, forces, changes of velocity, and room.
-    nodes: [Vec<f64>; 5],
+    /// On all nodes: displacements, velocities, forces, and changes of velocity.
+    nodes: [Vec<f64>; 4],
 }
 
 impl Linearised {
@@ -71,7 +72,12 @@ impl Linearised {
             law,
             ..
         } = equations;
-        let of = (&*state, at.multipliers, at.time, at.h.is_some());
+        let of = LawMoment {
+            state,
+            multipliers: at.multipliers,
+            time: at.time,
+            moves: at.h.is_some(),
+        };
         self.laws.evaluate(problem, evaluation, law, of);
         if let Some(name) = self.laws.not_finite(problem) {
             return Err(GradientError::NotBuilt {
@@ -110,7 +116,7 @@ impl Linearised {
             law,
             ..
         } = equations;
-        let [ys, us, forces, curved, room] = &mut self.nodes;
+        let [ys, us, forces, curved] = &mut self.nodes;
         scatter(problem, y, ys);
         evaluation.push_forward(problem, ys);
         scatter(problem, u, us);
@@ -121,7 +127,7 @@ impl Linearised {
             us.iter_mut().zip(&*curved).for_each(|(u, b)| *u += b);
         }
         forces.fill(0.0);
-        self.laws.add_forces(ys, us, forces);
+        self.laws.add_forces([ys, us], forces);
         if let Some([gain, rate]) = self.gains {
             for mass in problem.masses() {
                 let node = problem.node(mass.node);
@@ -156,15 +162,16 @@ impl Linearised {
         evaluation.pull_back(problem, forces);
         gather(problem, forces, dr);
         dr.iter_mut().for_each(|r| *r = -*r);
-        self.laws.rows(problem, law, [ys, us], own, (room, ds));
+        self.laws.rows(problem, law, [ys, us], own, ds);
     }
 
-    /// Adds to `dr` (n) and `ds` (m, contacts behind) what the contacts make of a direction of the
-    /// state at the start of the step, whose velocities are `start`.
+    /// Adds to `dr` (n) and `ds` (m, contacts behind) the changes of the contacts' forces and
+    /// equations along a direction of the state at the start of the step, where all nodes have the
+    /// velocities `start`.
     pub(crate) fn add_contacts_by_start(
         &mut self,
         equations: &Equations,
-        (x, v): (&[f64], &[f64]),
+        from: &StateVector,
         start: &[f64],
         [dr, ds]: [&mut [f64]; 2],
     ) {
@@ -173,19 +180,23 @@ impl Linearised {
         }
         let (problem, evaluation) = (&equations.problem, &equations.evaluation);
         let [vs, on_dofs, forces, ..] = &mut self.nodes;
-        scatter(problem, v, vs);
+        scatter(problem, &from.v, vs);
         evaluation.push_forward(problem, vs);
         forces.fill(0.0);
-        let ends = [start, &equations.state.velocities];
+        let ends = EndVelocities {
+            start,
+            end: &equations.state.velocities,
+        };
+        let direction = StartDirection { x: &from.x, v: vs };
         let out = &mut ds[problem.row_count()..];
-        self.contacts.by_start((x, vs), ends, forces, out);
+        self.contacts.by_start(direction, ends, forces, out);
         evaluation.pull_back(problem, forces);
         gather(problem, forces, on_dofs);
         dr.iter_mut().zip(&*on_dofs).for_each(|(r, f)| *r -= f);
     }
 
-    /// Adds the transpose: what `p` (n) and `q` (m, contacts behind) are against displacements and
-    /// velocities of the independent coordinates at the start (n).
+    /// Adds the transposed product: weights `p` (n) and `q` (m, contacts behind) of the equations
+    /// against displacements and velocities of the independent coordinates at the start (n).
     pub(crate) fn add_contacts_by_start_transposed(
         &mut self,
         equations: &Equations,
@@ -202,9 +213,15 @@ impl Linearised {
         evaluation.push_forward(problem, forces);
         forces.iter_mut().for_each(|f| *f = -*f);
         vs.fill(0.0);
-        let ends = [start, &equations.state.velocities];
-        let q = &q[problem.row_count()..];
-        self.contacts.by_start_transposed((forces, q), ends, x, vs);
+        let ends = EndVelocities {
+            start,
+            end: &equations.state.velocities,
+        };
+        let weights = EquationWeights {
+            forces,
+            rows: &q[problem.row_count()..],
+        };
+        self.contacts.by_start_transposed(weights, ends, x, vs);
         evaluation.pull_back(problem, vs);
         gather(problem, vs, on_dofs);
         v.iter_mut().zip(&*on_dofs).for_each(|(v, d)| *v += d);
@@ -226,8 +243,8 @@ impl Linearised {
         gather(problem, forces, out);
     }
 
-    /// Writes the transpose: what `p` (n) on `dr` and `q` (m) on `ds` are against displacements and
-    /// velocities of the independent coordinates (n) and multipliers (m).
+    /// Writes the transposed product: weights `p` (n) of `dr` and `q` (m) of `ds` against
+    /// displacements and velocities of the independent coordinates (n) and multipliers (m).
     pub(crate) fn apply_transposed(
         &mut self,
         equations: &mut Equations,
@@ -241,7 +258,7 @@ impl Linearised {
             law,
             ..
         } = equations;
-        let [ys, us, forces, curved, room] = &mut self.nodes;
+        let [ys, us, forces, curved] = &mut self.nodes;
         scatter(problem, p, forces);
         evaluation.push_forward(problem, forces);
         forces.iter_mut().for_each(|f| *f = -*f);
@@ -249,8 +266,7 @@ impl Linearised {
         us.fill(0.0);
         let (q, on_contacts) = q.split_at(problem.row_count());
         let (multipliers, of_contacts) = multipliers.split_at_mut(problem.row_count());
-        self.laws
-            .rows_transposed(problem, law, q, [ys, us], (room, multipliers));
+        self.laws.rows_transposed(problem, law, q, [ys, us], multipliers);
         self.contacts
             .apply_transposed(forces, on_contacts, us, of_contacts);
         for group in problem.row_groups() {
@@ -259,7 +275,7 @@ impl Linearised {
                 multipliers[group.first_row + k] += forces[first + k];
             }
         }
-        self.laws.add_forces_transposed(forces, ys, us);
+        self.laws.add_forces_transposed(forces, [ys, us]);
         if let Some([gain, rate]) = self.gains {
             for mass in problem.masses() {
                 let node = problem.node(mass.node);

@@ -1,10 +1,9 @@
 //! The derivative of a state of rest.
 
-use crate::equations::{Equations, KeptMoment};
-use crate::kinematics::{gather, scatter};
-use crate::linearised::Linearised;
-use crate::solve::{Saddle, SolveReport};
-use crate::step::SOLVED;
+use crate::implicit::{Implicit, SOLVED};
+use crate::kinematics::gather;
+use crate::solve::SolveReport;
+use crate::step::{check_external, check_state};
 use crate::{Family, GradientError, check_length};
 use pliant_model::{Problem, State};
 
@@ -34,14 +33,12 @@ pub struct RestState<'a> {
 /// singular, and there is no derivative.
 #[derive(Debug)]
 pub struct RestDerivative {
-    equations: Equations,
-    linearised: Linearised,
-    saddle: Saddle,
-    kept: KeptMoment,
-    adjoint: [Vec<f64>; 2],
+    implicit: Implicit,
+    /// The gradient of the last adjoint by the places of held coordinates.
     by_place: Vec<f64>,
     room: [Vec<f64>; 2],
-    rows: Vec<f64>,
+    rows: [Vec<f64>; 2],
+    /// Velocities at rest.
     still: Vec<f64>,
 }
 
@@ -49,19 +46,14 @@ impl RestDerivative {
     /// Plans the derivative of rest of a problem.
     ///
     /// # Errors
-    /// As [`StepDerivative::new`](crate::StepDerivative::new).
+    /// Those of [`StepDerivative::new`](crate::StepDerivative::new).
     pub fn new(problem: &Problem) -> Result<Self, GradientError> {
-        let equations = Equations::new(problem.clone())?;
         let (n, m) = (problem.dof_count(), problem.row_count());
         Ok(Self {
-            linearised: Linearised::new(&equations),
-            saddle: Saddle::new(&equations, &[])?,
-            equations,
-            kept: KeptMoment::default(),
-            adjoint: [vec![0.0; n], vec![0.0; m]],
+            implicit: Implicit::new(problem, &[])?,
             by_place: vec![0.0; n],
             room: [vec![0.0; n], vec![0.0; n]],
-            rows: vec![0.0; m],
+            rows: [vec![0.0; m], vec![0.0; m]],
             still: vec![0.0; n],
         })
     }
@@ -70,28 +62,29 @@ impl RestDerivative {
     /// is one, linearises, and factors.
     ///
     /// # Errors
-    /// As [`StepDerivative::place`](crate::StepDerivative::place).
+    /// Those of [`StepDerivative::place`](crate::StepDerivative::place), and
+    /// [`GradientError::Singular`].
     pub fn place(&mut self, problem: &Problem, rest: &RestState<'_>) -> Result<(), GradientError> {
-        if self.equations.problem.parameters() != problem.parameters() {
-            *self = Self::new(problem)?;
-        }
-        check_length(
-            "the multipliers at rest",
-            problem.row_count(),
-            rest.multipliers.len(),
-        )?;
-        check_length(
-            "the fixed coordinates at rest",
-            problem.dof_count(),
-            rest.fixed.len(),
-        )?;
-        let kept = &mut self.kept;
+        self.implicit.begin(problem)?;
+        check_state(problem, rest.state, ["positions at rest", "velocities at rest"])?;
+        let (rows, dofs) = (problem.row_count(), problem.dof_count());
+        check_length("multipliers at rest", rows, rest.multipliers.len())?;
+        check_length("fixed coordinates at rest", dofs, rest.fixed.len())?;
+        check_external(problem, rest.external)?;
+        self.rows.iter_mut().for_each(|list| list.resize(rows, 0.0));
+        let Implicit {
+            equations,
+            linearised,
+            saddle,
+            kept,
+            ..
+        } = &mut self.implicit;
         kept.time = rest.time;
         kept.take(rest.state, rest.multipliers, rest.external, rest.fixed);
-        self.equations.evaluate(&kept.get())?;
-        self.linearised.place(&mut self.equations, &kept.get())?;
-        let bound = &self.linearised.laws.at_bound;
-        let (place, share) = self.equations.worst(|k| kept.fixed[k], |k| bound[k]);
+        equations.evaluate(&kept.get())?;
+        linearised.place(equations, &kept.get())?;
+        let bound = &linearised.laws.at_bound;
+        let (place, share) = equations.worst(|k| kept.fixed[k], |k| bound[k]);
         if share > SOLVED {
             return Err(GradientError::NotSolved {
                 place: place.describe(problem),
@@ -99,8 +92,9 @@ impl RestDerivative {
                 limit: SOLVED,
             });
         }
-        self.saddle
-            .place(&mut self.equations, &self.linearised, None, &self.kept)
+        saddle.place(equations, linearised, None, kept)?;
+        self.implicit.is_placed();
+        Ok(())
     }
 
     /// How independent coordinates (n) and multipliers (m) move where the residuals of the
@@ -108,29 +102,26 @@ impl RestDerivative {
     /// ([`equations_by`](Self::equations_by)), or, as `-J^T df`, by forces.
     ///
     /// # Errors
-    /// [`GradientError::NotConverged`], [`GradientError::Length`].
+    /// [`GradientError::NotConverged`], [`GradientError::NotReady`], [`GradientError::Length`].
     pub fn tangent(
         &mut self,
         [dr, ds]: [&[f64]; 2],
         [x, multipliers]: [&mut Vec<f64>; 2],
     ) -> Result<SolveReport, GradientError> {
-        let [r, s] = &mut self.saddle.rhs;
+        self.implicit.check_placed()?;
+        let Implicit {
+            equations,
+            linearised,
+            saddle,
+            ..
+        } = &mut self.implicit;
+        let [r, s] = &mut saddle.rhs;
         check_length("a change of the forces", r.len(), dr.len())?;
         check_length("a change of the rows", s.len(), ds.len())?;
         r.iter_mut().zip(dr).for_each(|(r, d)| *r = -d);
         s.iter_mut().zip(ds).for_each(|(s, d)| *s = -d);
-        let bound = &self.linearised.laws.at_bound;
-        s.iter_mut()
-            .zip(bound)
-            .filter(|(_, b)| **b)
-            .for_each(|(s, _)| *s = 0.0);
-        let Self {
-            saddle,
-            linearised,
-            equations,
-            still,
-            ..
-        } = self;
+        linearised.laws.clear_at_bounds(s);
+        let still = &self.still;
         let report = saddle.solve(false, |y, lambda, dr, ds| {
             linearised.apply(equations, [y, still], lambda, [dr, ds]);
         })?;
@@ -143,16 +134,14 @@ impl RestDerivative {
     /// [`State::velocities`]) to the independent coordinates (n), at the placed state.
     ///
     /// # Errors
-    /// [`GradientError::Length`].
+    /// [`GradientError::NotReady`], [`GradientError::Length`].
     pub fn carry(&self, by_x: &[f64], out: &mut Vec<f64>) -> Result<(), GradientError> {
-        let problem = &self.equations.problem;
-        check_length(
-            "a gradient by displacements of all nodes",
-            problem.velocity_count(),
-            by_x.len(),
-        )?;
+        self.implicit.check_placed()?;
+        let problem = self.implicit.problem();
+        let all = problem.velocity_count();
+        check_length("a gradient by displacements of all nodes", all, by_x.len())?;
         let mut nodes = by_x.to_vec();
-        self.equations.evaluation.pull_back(problem, &mut nodes);
+        self.implicit.equations.evaluation.pull_back(problem, &mut nodes);
         out.clear();
         out.resize(problem.dof_count(), 0.0);
         gather(problem, &nodes, out);
@@ -160,103 +149,107 @@ impl RestDerivative {
     }
 
     /// Solves the adjoint equations for the gradient of a function by independent coordinates (n)
-    /// and multipliers (m); what it is by forces and parameters is read afterwards
-    /// ([`by_force`](Self::by_force), [`by_parameter`](Self::by_parameter)).
+    /// and multipliers (m); its gradients by forces, places and parameters are read afterwards
+    /// ([`by_force`](Self::by_force), [`by_place`](Self::by_place),
+    /// [`by_parameter`](Self::by_parameter)).
     ///
     /// # Errors
-    /// As [`tangent`](Self::tangent).
+    /// Those of [`tangent`](Self::tangent).
     pub fn adjoint(&mut self, [by_x, by_multipliers]: [&[f64]; 2]) -> Result<SolveReport, GradientError> {
-        let [r, s] = &mut self.saddle.rhs;
+        self.implicit.check_placed()?;
+        let Implicit {
+            equations,
+            linearised,
+            saddle,
+            ..
+        } = &mut self.implicit;
+        let [r, s] = &mut saddle.rhs;
         check_length("a gradient by coordinates", r.len(), by_x.len())?;
         check_length("a gradient by multipliers", s.len(), by_multipliers.len())?;
         r.copy_from_slice(by_x);
         s.copy_from_slice(by_multipliers);
-        let Self {
-            saddle,
-            linearised,
-            equations,
-            room: [_, u],
-            ..
-        } = self;
+        let [y, u] = &mut self.room;
         let report = saddle.solve(true, |p, q, y, dl| {
             linearised.apply_transposed(equations, [p, q], [y, u, dl]);
         })?;
-        for (kept, found) in self.adjoint.iter_mut().zip(&saddle.answer) {
-            kept.clone_from(found);
-        }
-        let bound = &linearised.laws.at_bound;
-        let rows = self.adjoint[1].iter_mut().zip(bound).filter(|(_, b)| **b);
-        rows.for_each(|(q, _)| *q = 0.0);
-        let [p, q] = &self.adjoint;
-        let [y, u] = &mut self.room;
-        linearised.apply_transposed(equations, [p, q], [&mut *y, u, &mut self.rows]);
+        self.implicit.take_adjoint();
+        let Implicit {
+            equations,
+            linearised,
+            kept,
+            adjoint: [p, q],
+            ..
+        } = &mut self.implicit;
+        linearised.apply_transposed(equations, [p, q], [&mut *y, u, &mut self.rows[1]]);
         self.by_place.clear();
-        let own = by_x.iter().zip(&*y).zip(&self.kept.fixed);
+        let own = by_x.iter().zip(&*y).zip(&kept.fixed);
         self.by_place
             .extend(own.map(|((by, y), fixed)| if *fixed { by - y } else { 0.0 }));
         Ok(report)
     }
 
-    /// After [`adjoint`](Self::adjoint): the gradient by the places of the held coordinates (n;
+    /// The gradient of the last [`adjoint`](Self::adjoint) by the places of the held coordinates (n;
     /// zero of all others).
     pub fn by_place(&self) -> &[f64] {
         &self.by_place
     }
 
-    /// After [`adjoint`](Self::adjoint): the gradient by forces from outside on the velocity
+    /// The gradient, after [`adjoint`](Self::adjoint), by forces from outside on the velocity
     /// coordinates of all nodes, in the order of [`State::velocities`].
-    pub fn by_force(&self, out: &mut Vec<f64>) {
-        let problem = &self.equations.problem;
-        out.clear();
-        out.resize(problem.velocity_count(), 0.0);
-        scatter(problem, &self.adjoint[0], out);
-        self.equations.evaluation.push_forward(problem, out);
+    ///
+    /// # Errors
+    /// [`GradientError::NotReady`].
+    pub fn by_force(&self, out: &mut Vec<f64>) -> Result<(), GradientError> {
+        self.implicit.by_force(out)
     }
 
-    /// After [`adjoint`](Self::adjoint): the gradient by one parameter of a family of models, whose
+    /// The gradient, after [`adjoint`](Self::adjoint), by the inputs of all force fields, as
+    /// [`StepDerivative::by_input`](crate::StepDerivative::by_input) has it.
+    ///
+    /// # Errors
+    /// [`GradientError::NotReady`].
+    pub fn by_input(&mut self, out: &mut Vec<f64>) -> Result<(), GradientError> {
+        self.implicit.by_input(out)
+    }
+
+    /// The gradient, after [`adjoint`](Self::adjoint), by one parameter of a family of models, whose
     /// held coordinates are where their initial states have them.
     ///
     /// # Errors
-    /// As [`StepDerivative::by_parameter`](crate::StepDerivative::by_parameter).
+    /// Those of [`StepDerivative::by_parameter`](crate::StepDerivative::by_parameter).
     pub fn by_parameter(&mut self, family: &mut Family, parameter: usize) -> Result<f64, GradientError> {
-        let [dr, ds] = [&mut self.room[0], &mut self.rows];
-        family.derivative(&self.equations.problem, parameter, &self.kept.get(), [dr, ds])?;
-        let [p, q] = &self.adjoint;
-        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-        Ok(dot(&self.by_place, family.start(parameter)[0]) - dot(p, dr) - dot(q, ds))
+        let by_equations = self.implicit.by_parameter(family, parameter)?;
+        let places = self.by_place.iter().zip(family.start(parameter)[0]);
+        Ok(by_equations + places.map(|(by, x)| by * x).sum::<f64>())
     }
 
     /// The change of the residuals of the placed state with one parameter, that of the places of
     /// held coordinates included, for [`tangent`](Self::tangent).
     ///
     /// # Errors
-    /// As [`by_parameter`](Self::by_parameter).
+    /// Those of [`by_parameter`](Self::by_parameter).
     pub fn equations_by(
         &mut self,
         family: &mut Family,
         parameter: usize,
         [dr, ds]: [&mut Vec<f64>; 2],
     ) -> Result<(), GradientError> {
-        family.derivative(
-            &self.equations.problem,
-            parameter,
-            &self.kept.get(),
-            [&mut *dr, &mut *ds],
-        )?;
+        self.implicit
+            .equations_by(family, parameter, [&mut *dr, &mut *ds])?;
+        let Implicit {
+            equations,
+            linearised,
+            kept,
+            ..
+        } = &mut self.implicit;
         let [moved, on_dofs] = &mut self.room;
-        let places = family.start(parameter)[0].iter().zip(&self.kept.fixed);
+        let places = family.start(parameter)[0].iter().zip(&kept.fixed);
         moved.clear();
         moved.extend(places.map(|(x, fixed)| if *fixed { *x } else { 0.0 }));
-        let mut on_rows = vec![0.0; ds.len()];
-        self.rows.fill(0.0);
-        self.linearised.apply(
-            &mut self.equations,
-            [moved, &self.still],
-            &self.rows,
-            [on_dofs, &mut on_rows],
-        );
+        let [zero, on_rows] = &mut self.rows;
+        linearised.apply(equations, [moved, &self.still], zero, [on_dofs, on_rows]);
         dr.iter_mut().zip(&*on_dofs).for_each(|(d, a)| *d += a);
-        ds.iter_mut().zip(&on_rows).for_each(|(d, a)| *d += a);
+        ds.iter_mut().zip(&*on_rows).for_each(|(d, a)| *d += a);
         Ok(())
     }
 }

@@ -5,10 +5,11 @@ use crate::GradientError;
 use crate::contacts::TakenContact;
 use crate::equations::{Equations, KeptMoment};
 use crate::linearised::Linearised;
-use pliant_kkt::{Assembler, Extended, GeometricStiffness, GeometricTerms, Scheme, StepInput, Tail};
+use crate::symmetric::{ContactRows, Factor, Inverse, Units};
+use pliant_kkt::{Assembler, GeometricStiffness, GeometricTerms, Scheme, StepInput};
 use pliant_krylov::{FnOperator, GeneralMinimalResidual, KrylovSolver};
 use pliant_model::{NodeId, State};
-use pliant_solvers::{DirectSolver, KktSystem, Solution, SolveError, StationarySolver, Variable};
+use pliant_solvers::{KktSystem, Solution, Variable};
 use std::cell::RefCell;
 
 /// Largest last change of the answer, as a share of it, by its kinds.
@@ -34,56 +35,13 @@ pub struct SolveReport {
     pub change: f64,
 }
 
-/// The factor of the symmetric matrix.
-#[derive(Debug, Default)]
-struct Factor {
-    /// Of minima, with redundant rows.
-    direct: DirectSolver,
-    /// Of whatever is stationary.
-    stationary: StationarySolver,
-    is_minimum: bool,
-    right: [Vec<f64>; 2],
-}
-
-impl Factor {
-    /// Factors a system; one that is no minimum with pivots chosen for stability.
-    /// Returns an unknown without a pivot, if the system is singular.
-    fn prepare(&mut self, system: &KktSystem, may_be_minimum: bool) -> Result<Option<Variable>, SolveError> {
-        self.is_minimum = may_be_minimum && self.direct.prepare(system).is_ok();
-        if self.is_minimum {
-            return Ok(None);
-        }
-        let kind = self.stationary.prepare(system)?;
-        let unpivoted = self.stationary.unpivoted(system);
-        Ok(unpivoted.filter(|_| kind.zero > 0))
-    }
-
-    fn solve(&mut self, system: &KktSystem, solution: &mut Solution) -> Result<(), SolveError> {
-        if self.is_minimum {
-            return self.direct.solve(system, solution).map(drop);
-        }
-        let [c, b] = &mut self.right;
-        c.clone_from(&system.c);
-        b.clone_from(&system.b);
-        self.stationary.solve(system, c, b, solution).map(drop)
-    }
-}
-
-/// Rows of contacts behind those of the model, and the system with them.
-#[derive(Debug, Default)]
-struct ContactRows {
-    tail: Tail,
-    extended: Extended,
-}
-
-impl ContactRows {
-    /// The system with the rows of contacts, if there are any.
-    fn system<'a>(&'a self, base: &'a KktSystem) -> &'a KktSystem {
-        match self.tail.rows() {
-            0 => base,
-            _ => self.extended.system().unwrap_or(base),
-        }
-    }
+/// A step whose symmetric matrix is factored.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FactoredStep<'a> {
+    pub(crate) scheme: &'a Scheme,
+    pub(crate) contacts: &'a [TakenContact],
+    /// Positions and velocities of all nodes at its start.
+    pub(crate) start: &'a State,
 }
 
 /// The saddle-point system of a derivative and its factor.
@@ -93,24 +51,25 @@ pub(crate) struct Saddle {
     behind: ContactRows,
     solver: Factor,
     krylov: GeneralMinimalResidual,
-    /// Right-hand sides: of the equations of the independent coordinates and of the rows; of the
-    /// transposed equations, of velocities and multipliers.
+    /// Right-hand sides of the equations of the independent coordinates and of the rows, or those of
+    /// the transposed equations: by velocities and by multipliers.
     pub(crate) rhs: [Vec<f64>; 2],
-    /// The last answer: velocities and multipliers; of the transposed equations, what multiplies
-    /// those of the coordinates and of the rows.
+    /// The last answer: velocities and multipliers, or the adjoint variables of the equations of the
+    /// coordinates and of the rows.
     pub(crate) answer: [Vec<f64>; 2],
-    /// Factor of the equations of the coordinates in units of the system, and of each row.
-    unit: f64,
-    row_units: Vec<f64>,
+    units: Units,
     /// Square roots of the diagonals of `W` and of `J D_W^-1 J^T + R`: in their units answers are
     /// square roots of energies.
     scales: [Vec<f64>; 2],
     own: Vec<[f64; 2]>,
     solution: Solution,
     zero: Vec<f64>,
+    /// Whether each independent coordinate is held.
+    fixed: Vec<bool>,
     room: [Vec<f64>; 2],
     work: [Vec<f64>; 2],
-    flat: [Vec<f64>; 2],
+    /// Residual, correction, and a product, of coordinates and rows one behind the other.
+    flat: [Vec<f64>; 3],
 }
 
 impl Saddle {
@@ -128,20 +87,23 @@ impl Saddle {
             krylov: GeneralMinimalResidual::default(),
             rhs: pair(),
             answer: pair(),
-            unit: 1.0,
-            row_units: vec![1.0; m],
+            units: Units {
+                dofs: 1.0,
+                rows: vec![1.0; m],
+            },
             scales: pair(),
             own: Vec::new(),
             solution: Solution::default(),
             zero: vec![0.0; n],
+            fixed: vec![false; n],
             room: pair(),
             work: pair(),
-            flat: [vec![0.0; n + m], vec![0.0; n + m]],
+            flat: std::array::from_fn(|_| vec![0.0; n + m]),
         })
     }
 
     /// Fills and factors the symmetric matrix at a moment that the equations were evaluated at: of
-    /// a step of a scheme with its contacts and its start, or of rest.
+    /// a step, or of rest.
     ///
     /// # Errors
     /// [`GradientError::Solve`] where there is no factor.
@@ -149,11 +111,12 @@ impl Saddle {
         &mut self,
         equations: &mut Equations,
         linearised: &Linearised,
-        scheme: Option<(&Scheme, &[TakenContact], &State)>,
+        step: Option<FactoredStep<'_>>,
         kept: &KeptMoment,
     ) -> Result<(), GradientError> {
         let laws = &linearised.laws;
         self.assembler.fixed_mut().copy_from_slice(&kept.fixed);
+        self.fixed.copy_from_slice(&kept.fixed);
         let geometry = GeometricTerms {
             forces: GeometricStiffness::Full,
             multipliers: GeometricStiffness::Full,
@@ -164,11 +127,11 @@ impl Saddle {
             state,
             ..
         } = &mut *equations;
-        match scheme {
-            Some((scheme, ..)) => self.assembler.fill(
+        match step {
+            Some(step) => self.assembler.fill(
                 problem,
                 evaluation,
-                &scheme.with_geometry(geometry),
+                &step.scheme.with_geometry(geometry),
                 StepInput {
                     state,
                     multipliers: &kept.multipliers,
@@ -189,15 +152,15 @@ impl Saddle {
         self.assembler.row_bounds_mut().fill(free);
         let ContactRows { tail, extended } = &mut self.behind;
         tail.clear();
-        if let Some((_, contacts, start)) = scheme {
-            linearised.contacts.fill(contacts, tail);
-            self.assembler.project(problem, start, tail)?;
+        if let Some(step) = step {
+            linearised.contacts.fill(step.contacts, tail);
+            self.assembler.project(problem, step.start, tail)?;
         }
         let m = self.assembler.system().m() + tail.rows();
         for list in [
             &mut self.rhs[1],
             &mut self.answer[1],
-            &mut self.row_units,
+            &mut self.units.rows,
             &mut self.scales[1],
             &mut self.room[1],
             &mut self.work[1],
@@ -213,7 +176,7 @@ impl Saddle {
             0 => self.assembler.system(),
             _ => extended.fill(self.assembler.system(), &[], tail)?,
         };
-        let singular = self.solver.prepare(system, scheme.is_some())?;
+        let singular = self.solver.prepare(system, step.is_some())?;
         if let Some(variable) = singular {
             let place = match variable {
                 Variable::Dof(k) => equations.problem.describe_dof(k),
@@ -222,16 +185,16 @@ impl Saddle {
             };
             return Err(GradientError::Singular { place });
         }
-        self.find_units(equations, linearised, scheme.map(|(s, ..)| s.h));
+        self.find_units(equations, linearised, step.map(|step| step.scheme.h));
         Ok(())
     }
 
     /// The units of the equations in those of the system, and the scales of the unknowns.
     fn find_units(&mut self, equations: &Equations, linearised: &Linearised, h: Option<f64>) {
         let laws = &linearised.laws;
-        self.unit = h.unwrap_or(1.0);
+        self.units.dofs = h.unwrap_or(1.0);
         laws.own(&equations.problem, &mut self.own);
-        for (k, unit) in self.row_units.iter_mut().enumerate() {
+        for (k, unit) in self.units.rows.iter_mut().enumerate() {
             // Contacts are written for velocities.
             let [by_place, by_rate] = self.own.get(k).copied().unwrap_or([0.0, 1.0]);
             *unit = match h {
@@ -278,17 +241,16 @@ impl Saddle {
             krylov,
             rhs,
             answer,
-            unit,
-            row_units,
+            units,
             scales,
             solution,
+            fixed,
             room,
             work,
             flat,
             ..
         } = self;
         let n = rhs[0].len();
-        let fixed = assembler.system().fixed.clone();
         let product = RefCell::new(product);
         let products = RefCell::new(0usize);
         let failed = RefCell::new(None);
@@ -297,26 +259,25 @@ impl Saddle {
             behind,
             solver,
             solution,
-            unit: *unit,
-            row_units,
+            units,
             transposed,
         });
         for list in answer.iter_mut() {
             list.fill(0.0);
         }
-        let [residual, correction] = flat;
-        let work = RefCell::new(work);
-        // What multiplies the equations of the coordinates is `h` times what the system gives.
-        let by_unit = if transposed { unit.recip() } else { 1.0 };
+        let [residual, correction, out] = flat;
+        let buffers = RefCell::new((work, out));
+        // The adjoint variables of the equations of the coordinates are `h` times those that the
+        // system gives.
+        let by_unit = if transposed { units.dofs.recip() } else { 1.0 };
         let scale = |k: usize| match k < n {
             true => scales[0][k] * by_unit,
             false => scales[1][k - n],
         };
         // The inverse of the symmetric matrix times the exact one, in the units of energy.
         let operator = FnOperator::new(residual.len(), |x: &[f64], y: &mut [f64]| {
-            let mut work = work.borrow_mut();
+            let (work, out) = &mut *buffers.borrow_mut();
             let [a, b] = &mut **work;
-            let mut out = vec![0.0; x.len()];
             for (k, (a, x)) in a.iter_mut().zip(x).enumerate() {
                 *a = if fixed[k] { 0.0 } else { x / scale(k) };
             }
@@ -332,7 +293,7 @@ impl Saddle {
                 failed.borrow_mut().get_or_insert(e);
             }
             inverse.borrow().answer_in_system(of_rows);
-            for (k, (y, o)) in y.iter_mut().zip(&out).enumerate() {
+            for (k, (y, o)) in y.iter_mut().zip(&**out).enumerate() {
                 *y = match k < n {
                     true if fixed[k] => x[k],
                     _ => o * scale(k),
@@ -350,11 +311,11 @@ impl Saddle {
             of_dofs.clone_from(&rhs[0]);
             of_rows.clone_from(&rhs[1]);
             if round > 0 {
-                let mut out = vec![0.0; residual.len()];
+                let (_, out) = &mut *buffers.borrow_mut();
                 let (a, b) = out.split_at_mut(n);
                 (product.borrow_mut())(&answer[0], &answer[1], a, b);
                 *products.borrow_mut() += 1;
-                for (r, p) in of_dofs.iter_mut().chain(&mut *of_rows).zip(&out) {
+                for (r, p) in of_dofs.iter_mut().chain(&mut *of_rows).zip(&**out) {
                     *r -= p;
                 }
             }
@@ -407,65 +368,5 @@ impl Saddle {
             change: report.change,
             limit: CONVERGED,
         })
-    }
-}
-
-/// The inverse of the symmetric matrix in the units of the equations.
-///
-/// With `K` the symmetric matrix of the system, whose unknowns are velocities and impulses
-/// `h lambda`, the matrix of the equations is nearly `diag(1/h, -u) K diag(1, h)` with the unit `u`
-/// of each row, and the transposed one `diag(1, h) K diag(1/h, -u)`.
-struct Inverse<'a> {
-    assembler: &'a mut Assembler,
-    behind: &'a mut ContactRows,
-    solver: &'a mut Factor,
-    solution: &'a mut Solution,
-    unit: f64,
-    row_units: &'a [f64],
-    transposed: bool,
-}
-
-impl Inverse<'_> {
-    /// Takes the second part of an answer from the units of the system to its own: multipliers from
-    /// impulses, or what multiplies rows.
-    fn answer_of_system(&self, rows: &mut [f64]) {
-        for (x, unit) in rows.iter_mut().zip(self.row_units) {
-            *x /= if self.transposed { -unit } else { self.unit };
-        }
-    }
-
-    /// The way back.
-    fn answer_in_system(&self, rows: &mut [f64]) {
-        for (x, unit) in rows.iter_mut().zip(self.row_units) {
-            *x *= if self.transposed { -unit } else { self.unit };
-        }
-    }
-
-    /// Replaces right-hand sides by the answer of the symmetric matrix.
-    fn apply(&mut self, of_dofs: &mut [f64], of_rows: &mut [f64]) -> Result<(), SolveError> {
-        let c = self.assembler.right_hand_side_mut();
-        let scale = if self.transposed { 1.0 } else { self.unit };
-        c.iter_mut().zip(&*of_dofs).for_each(|(c, r)| *c = scale * r);
-        let b = self.assembler.row_right_hand_side_mut();
-        let all = b.iter_mut().chain(&mut self.behind.tail.b);
-        for ((b, r), unit) in all.zip(&*of_rows).zip(self.row_units) {
-            *b = match self.transposed {
-                true => r / self.unit,
-                false => -r / unit,
-            };
-        }
-        let base = self.assembler.system();
-        let ContactRows { tail, extended } = &mut *self.behind;
-        if tail.rows() > 0 {
-            extended.fill_right_hand_sides(base, &[], tail);
-        }
-        let system = self.behind.system(base);
-        self.solver.solve(system, self.solution)?;
-        let scale = if self.transposed { self.unit } else { 1.0 };
-        let x = of_dofs.iter_mut().zip(&self.solution.x);
-        x.for_each(|(r, x)| *r = scale * x);
-        of_rows.copy_from_slice(&self.solution.mu);
-        self.answer_of_system(of_rows);
-        Ok(())
     }
 }

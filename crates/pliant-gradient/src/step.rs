@@ -1,16 +1,13 @@
 //! The derivative of one step of the nonlinear method.
 
 use crate::contacts::TakenContact;
-use crate::equations::{Equations, KeptMoment, Unknown};
+use crate::equations::Unknown;
+use crate::implicit::{Implicit, SOLVED};
 use crate::kinematics::{Retraction, gather};
-use crate::linearised::Linearised;
-use crate::solve::{Saddle, SolveReport};
-use crate::{Family, GradientError, StateVector};
+use crate::solve::{FactoredStep, SolveReport};
+use crate::{Family, GradientError, StateVector, check_length};
 use pliant_kkt::Scheme;
 use pliant_model::{NodeId, Problem, State};
-
-/// Largest share of its terms that an equation of what is differentiated may miss.
-pub(crate) const SOLVED: f64 = 1e-6;
 
 /// Share of the largest coordinate that is moved in a step at the least velocity that others are
 /// compared with.
@@ -80,21 +77,14 @@ pub struct TakenStep<'a> {
 /// ```
 #[derive(Debug)]
 pub struct StepDerivative {
-    equations: Equations,
-    linearised: Linearised,
-    saddle: Saddle,
-    touching: Vec<NodeId>,
+    implicit: Implicit,
+    scheme: Scheme,
     retraction: Retraction,
-    kept: KeptMoment,
     /// Velocities of all nodes at the start.
     start_velocities: Vec<f64>,
-    /// The last adjoint solution: against the equations of the independent coordinates and of the
-    /// rows.
-    adjoint: [Vec<f64>; 2],
     room: [Vec<f64>; 4],
-    /// Numbers of zero and room, for all rows.
+    /// Changes of multipliers that are zero, and room for those of the transposed product.
     rows: [Vec<f64>; 2],
-    by_parameter: Vec<f64>,
 }
 
 impl StepDerivative {
@@ -108,28 +98,19 @@ impl StepDerivative {
         Self::with_contacts(problem, &[])
     }
 
-    /// As [`new`](Self::new), of steps with contacts on some nodes.
+    /// Plans the derivative of steps with contacts on some nodes.
     ///
     /// # Errors
-    /// As [`new`](Self::new).
+    /// Those of [`new`](Self::new).
     pub fn with_contacts(problem: &Problem, touching: &[NodeId]) -> Result<Self, GradientError> {
-        let equations = Equations::new(problem.clone())?;
         let (n, m) = (problem.dof_count(), problem.row_count());
         Ok(Self {
-            linearised: Linearised::new(&equations),
-            saddle: Saddle::new(&equations, touching)?,
-            touching: touching.to_vec(),
-            equations,
+            implicit: Implicit::new(problem, touching)?,
+            scheme: Scheme::implicit_euler(1.0),
             retraction: Retraction::default(),
-            kept: KeptMoment {
-                start_velocity: vec![0.0; n],
-                ..KeptMoment::default()
-            },
             start_velocities: Vec::new(),
-            adjoint: [vec![0.0; n], vec![0.0; m]],
             room: std::array::from_fn(|_| vec![0.0; n]),
             rows: std::array::from_fn(|_| vec![0.0; m]),
-            by_parameter: Vec::new(),
         })
     }
 
@@ -141,96 +122,113 @@ impl StepDerivative {
     /// reason: it was taken by another method or in parts, contacts or limits acted, it did not
     /// converge. [`GradientError::Length`], [`GradientError::Model`], [`GradientError::Solve`].
     pub fn place(&mut self, problem: &Problem, step: &TakenStep<'_>) -> Result<(), GradientError> {
-        if self.equations.problem.parameters() != problem.parameters() {
-            let changed = self.equations.problem.row_groups() != problem.row_groups();
-            self.equations.problem.set_parameters(problem.parameters());
-            if changed {
-                *self = Self::with_contacts(problem, &std::mem::take(&mut self.touching))?;
-            }
-        }
-        let n = problem.dof_count();
-        for (what, expected, found) in [
+        self.implicit.begin(problem)?;
+        for (state, of) in [
             (
-                "the multipliers of a step",
-                problem.row_count(),
-                step.multipliers.len(),
+                step.start,
+                [
+                    "positions at the start of a step",
+                    "velocities at the start of a step",
+                ],
             ),
-            ("the fixed coordinates of a step", n, step.fixed.len()),
             (
-                "the velocities at the start of a step",
-                problem.velocity_count(),
-                step.start.velocities.len(),
+                step.end,
+                [
+                    "positions at the end of a step",
+                    "velocities at the end of a step",
+                ],
             ),
         ] {
-            check_length(what, expected, found)?;
+            check_state(problem, state, of)?;
         }
-        let kept = &mut self.kept;
+        let (rows, dofs) = (problem.row_count(), problem.dof_count());
+        check_length("multipliers of a step", rows, step.multipliers.len())?;
+        check_length("fixed coordinates of a step", dofs, step.fixed.len())?;
+        check_external(problem, step.external)?;
+        let Implicit {
+            equations,
+            linearised,
+            kept,
+            ..
+        } = &mut self.implicit;
         gather(problem, &step.start.velocities, &mut kept.start_velocity);
         (kept.h, kept.time) = (Some(step.h), step.time + step.h);
         kept.take(step.end, step.multipliers, step.external, step.fixed);
         self.start_velocities.clone_from(&step.start.velocities);
-        let contacts = &mut self.linearised.contacts;
+        let contacts = &mut linearised.contacts;
         contacts.place(problem, step.contacts, step.h, step.start, &step.end.velocities)?;
-        kept.contacts.clear();
-        kept.contacts.resize(problem.velocity_count(), 0.0);
+        for list in [&mut kept.contacts, &mut kept.contact_sizes] {
+            list.clear();
+            list.resize(problem.velocity_count(), 0.0);
+        }
         contacts.add_forces(&mut kept.contacts);
-        kept.contact_sizes.clear();
-        kept.contact_sizes.resize(problem.velocity_count(), 0.0);
         contacts.add_sizes(&mut kept.contact_sizes);
-        self.equations.evaluate(&kept.get())?;
-        self.linearised.place(&mut self.equations, &kept.get())?;
+        equations.evaluate(&kept.get())?;
+        linearised.place(equations, &kept.get())?;
         self.check_solved(step)?;
         let displacement = &mut self.room[0];
-        gather(problem, &self.equations.state.velocities, displacement);
+        gather(problem, &step.end.velocities, displacement);
         displacement.iter_mut().for_each(|v| *v *= step.h);
         self.retraction.place(problem, displacement);
-        let scheme = Scheme::implicit_euler(step.h);
-        self.saddle.place(
-            &mut self.equations,
-            &self.linearised,
-            Some((&scheme, step.contacts, step.start)),
-            &self.kept,
-        )?;
-        let rows = self.saddle.rhs[1].len();
+        self.scheme.h = step.h;
+        let Implicit {
+            equations,
+            linearised,
+            saddle,
+            kept,
+            ..
+        } = &mut self.implicit;
+        let factored = FactoredStep {
+            scheme: &self.scheme,
+            contacts: step.contacts,
+            start: step.start,
+        };
+        saddle.place(equations, linearised, Some(factored), kept)?;
+        let rows = saddle.rhs[1].len();
         self.rows.iter_mut().for_each(|list| list.resize(rows, 0.0));
+        self.implicit.is_placed();
         Ok(())
     }
 
     /// Whether the step is a solution of its equations, and its positions are where its velocities
     /// lead.
     fn check_solved(&mut self, step: &TakenStep<'_>) -> Result<(), GradientError> {
-        let problem = &self.equations.problem;
-        let bound = &self.linearised.laws.at_bound;
-        let (mut place, mut share) = self.equations.worst(|k| self.kept.fixed[k], |k| bound[k]);
-        let mut described = place.describe(problem);
+        let Implicit {
+            equations,
+            linearised,
+            kept,
+            ..
+        } = &self.implicit;
+        let problem = &equations.problem;
+        let bound = &linearised.laws.at_bound;
+        let (place, share) = equations.worst(|k| kept.fixed[k], |k| bound[k]);
+        let (mut place, mut share) = (Some(place), share);
         let largest = step.end.positions.iter().fold(0.0f64, |l, x| l.max(x.abs()));
-        let moved = &mut self.room[0];
         for node in problem.nodes() {
             let Some(first) = node.first_dof() else { continue };
             let (p, v) = (node.position_range(), node.velocity_range());
-            let moved = &mut moved[..v.len()];
+            let moved = &mut self.room[0][..v.len()];
             node.space
                 .local(&step.start.positions[p.clone()], &step.end.positions[p], moved);
             for (k, (d, u)) in moved.iter().zip(&step.end.velocities[v]).enumerate() {
                 let off = (d - step.h * u).abs() / largest.max(f64::MIN_POSITIVE);
                 if off > share || off.is_nan() {
-                    (place, share) = (Unknown::Dof(first + k), off);
-                    described = place.describe(problem);
+                    (place, share) = (Some(Unknown::Dof(first + k)), off);
                 }
             }
         }
         let fastest = step.end.velocities.iter().chain(&step.start.velocities);
         let fastest = fastest.fold(SLOW * largest / step.h, |l, v| l.max(v.abs()));
-        let by_contacts = self.linearised.contacts.missed(&step.start.velocities, fastest);
+        let by_contacts = linearised.contacts.missed(&step.start.velocities, fastest);
         if by_contacts > share {
-            share = by_contacts;
-            "a contact".clone_into(&mut described);
+            (place, share) = (None, by_contacts);
         }
         if share <= SOLVED {
             return Ok(());
         }
+        let place = place.map_or_else(|| "a contact".to_owned(), |place| place.describe(problem));
         Err(GradientError::NotSolved {
-            place: described,
+            place,
             share,
             limit: SOLVED,
         })
@@ -238,14 +236,14 @@ impl StepDerivative {
 
     /// The length of the placed step (s).
     fn h(&self) -> f64 {
-        self.kept.h.unwrap_or(1.0)
+        self.implicit.kept.h.unwrap_or(1.0)
     }
 
     /// How positions and velocities at the end move with those at the start: `out` for the
     /// direction `from`. Returns how well its equations were solved.
     ///
     /// # Errors
-    /// [`GradientError::NotConverged`], [`GradientError::Length`].
+    /// [`GradientError::NotConverged`], [`GradientError::NotReady`], [`GradientError::Length`].
     pub fn tangent(
         &mut self,
         from: &StateVector,
@@ -254,54 +252,47 @@ impl StepDerivative {
         self.tangent_of(from, None, out)
     }
 
-    /// As [`tangent`](Self::tangent), where the equations change too: by `dr` (N, N m; n) and `ds`
-    /// (m), the derivatives of the residuals along a change of parameters
-    /// ([`Family`]).
+    /// How the end moves with the start, as [`tangent`](Self::tangent) says, where the equations
+    /// change too: by `dr` (N, N m; n) and `ds` (m), the derivatives of the residuals along a change
+    /// of parameters ([`equations_by`](Self::equations_by)).
     ///
     /// # Errors
-    /// As [`tangent`](Self::tangent).
+    /// Those of [`tangent`](Self::tangent).
     pub fn tangent_of(
         &mut self,
         from: &StateVector,
-        equations: Option<[&[f64]; 2]>,
+        changes: Option<[&[f64]; 2]>,
         out: &mut StateVector,
     ) -> Result<SolveReport, GradientError> {
-        let (n, h) = (self.kept.start_velocity.len(), self.h());
-        from.check(n)?;
+        self.implicit.check_placed()?;
+        let h = self.h();
+        let Implicit {
+            equations,
+            linearised,
+            saddle,
+            ..
+        } = &mut self.implicit;
+        let retraction = &self.retraction;
+        from.check(equations.problem.dof_count())?;
         let [moved, still, given, scaled] = &mut self.room;
         // The end moves with the start, its velocities held.
         moved.clone_from(&from.x);
-        self.retraction.of_start(moved);
+        retraction.of_start(moved);
         still.fill(0.0);
-        let [r, s] = &mut self.saddle.rhs;
-        self.rows[0].fill(0.0);
-        self.linearised
-            .apply(&mut self.equations, [moved, still], &self.rows[0], [r, s]);
+        let [r, s] = &mut saddle.rhs;
+        linearised.apply(equations, [moved, still], &self.rows[0], [r, s]);
         // Inertia by the velocities at the start.
-        self.linearised.inertia(&self.equations, &from.v, scaled);
-        for (r, m) in r.iter_mut().zip(&*scaled) {
-            *r -= m / h;
-        }
-        let start = &self.start_velocities;
-        self.linearised
-            .add_contacts_by_start(&self.equations, (&from.x, &from.v), start, [r, s]);
-        if let Some([dr, ds]) = equations {
+        linearised.inertia(equations, &from.v, scaled);
+        r.iter_mut().zip(&*scaled).for_each(|(r, m)| *r -= m / h);
+        linearised.add_contacts_by_start(equations, from, &self.start_velocities, [r, s]);
+        if let Some([dr, ds]) = changes {
+            check_length("a change of the forces", r.len(), dr.len())?;
+            check_length("a change of the rows", equations.rows.len(), ds.len())?;
             r.iter_mut().zip(dr).for_each(|(r, d)| *r += d);
             s.iter_mut().zip(ds).for_each(|(s, d)| *s += d);
         }
         r.iter_mut().chain(&mut *s).for_each(|r| *r = -*r);
-        let bound = &self.linearised.laws.at_bound;
-        s.iter_mut()
-            .zip(bound)
-            .filter(|(_, b)| **b)
-            .for_each(|(s, _)| *s = 0.0);
-        let Self {
-            saddle,
-            linearised,
-            equations,
-            retraction,
-            ..
-        } = self;
+        linearised.laws.clear_at_bounds(s);
         let report = saddle.solve(false, |u, lambda, dr, ds| {
             given.copy_from_slice(u);
             retraction.of_displacement(given);
@@ -318,33 +309,35 @@ impl StepDerivative {
     }
 
     /// The gradient of a function of the end by positions and velocities at the start: `out` for
-    /// its gradient `from` at the end. What it is by everything else is read afterwards
-    /// ([`by_force`](Self::by_force), [`by_parameter`](Self::by_parameter)).
+    /// its gradient `from` at the end. Its gradients by everything else are read afterwards
+    /// ([`by_force`](Self::by_force), [`by_input`](Self::by_input),
+    /// [`by_parameter`](Self::by_parameter)).
     ///
     /// # Errors
-    /// As [`tangent`](Self::tangent).
+    /// Those of [`tangent`](Self::tangent).
     pub fn adjoint(
         &mut self,
         from: &StateVector,
         out: &mut StateVector,
     ) -> Result<SolveReport, GradientError> {
-        let (n, h) = (self.kept.start_velocity.len(), self.h());
-        from.check(n)?;
+        self.implicit.check_placed()?;
+        let h = self.h();
+        let Implicit {
+            equations,
+            linearised,
+            saddle,
+            ..
+        } = &mut self.implicit;
+        let retraction = &self.retraction;
+        from.check(equations.problem.dof_count())?;
         let [on_end, y, u, turned] = &mut self.room;
-        let [r, s] = &mut self.saddle.rhs;
+        let [r, s] = &mut saddle.rhs;
         on_end.clone_from(&from.x);
-        self.retraction.of_displacement_transposed(on_end);
+        retraction.of_displacement_transposed(on_end);
         for (r, (v, x)) in r.iter_mut().zip(from.v.iter().zip(&*on_end)) {
             *r = v + h * x;
         }
         s.fill(0.0);
-        let Self {
-            saddle,
-            linearised,
-            equations,
-            retraction,
-            ..
-        } = self;
         let report = saddle.solve(true, |p, q, ds, dl| {
             linearised.apply_transposed(equations, [p, q], [&mut *y, &mut *u, dl]);
             turned.clone_from(y);
@@ -353,13 +346,13 @@ impl StepDerivative {
                 *d = u + h * y;
             }
         })?;
-        for (kept, found) in self.adjoint.iter_mut().zip(&saddle.answer) {
-            kept.clone_from(found);
-        }
-        let bound = &linearised.laws.at_bound;
-        let rows = self.adjoint[1].iter_mut().zip(bound).filter(|(_, b)| **b);
-        rows.for_each(|(q, _)| *q = 0.0);
-        let [p, q] = &self.adjoint;
+        self.implicit.take_adjoint();
+        let Implicit {
+            equations,
+            linearised,
+            adjoint: [p, q],
+            ..
+        } = &mut self.implicit;
         linearised.apply_transposed(equations, [p, q], [y, u, &mut self.rows[1]]);
         out.x.clear();
         out.x.extend(from.x.iter().zip(&*y).map(|(f, y)| f - y));
@@ -387,111 +380,73 @@ impl StepDerivative {
         &mut self,
         problem: &Problem,
         state: &State,
-        [by_x, by_v]: [&[f64]; 2],
+        by: [&[f64]; 2],
         out: &mut StateVector,
     ) -> Result<(), GradientError> {
-        let all = problem.velocity_count();
-        check_length("a gradient by displacements of all nodes", all, by_x.len())?;
-        check_length("a gradient by velocities of all nodes", all, by_v.len())?;
-        let Equations {
-            evaluation,
-            state: own,
-            total,
-            ..
-        } = &mut self.equations;
-        own.clone_from(state);
-        evaluation.propagate(problem, own)?;
-        let n = problem.dof_count();
-        for (by, list, nonlinear) in [(by_x, &mut out.x, true), (by_v, &mut out.v, false)] {
-            total.copy_from_slice(by);
-            if !nonlinear {
-                for (index, node) in problem.nodes().iter().enumerate() {
-                    let acts = total[node.velocity_range()].iter().any(|f| *f != 0.0);
-                    if acts && !crate::kinematics::is_linear(problem, index) {
-                        return Err(GradientError::NotBuilt {
-                            what: format!("a function of the velocities of `{}`", node.name),
-                            why: "its mapping is not linear: write the function in those of its parents",
-                        });
-                    }
-                }
-            }
-            evaluation.pull_back(problem, total);
-            list.clear();
-            list.resize(n, 0.0);
-            gather(problem, total, list);
-        }
-        Ok(())
+        check_state(problem, state, ["positions of a state", "velocities of a state"])?;
+        self.implicit.carry(problem, state, by, out)
     }
 
-    /// After [`adjoint`](Self::adjoint): the gradient by forces from outside on the velocity
+    /// The gradient, after [`adjoint`](Self::adjoint), by forces from outside on the velocity
     /// coordinates of all nodes, in the order of [`State::velocities`].
-    pub fn by_force(&self, out: &mut Vec<f64>) {
-        let problem = &self.equations.problem;
-        out.clear();
-        out.resize(problem.velocity_count(), 0.0);
-        crate::kinematics::scatter(problem, &self.adjoint[0], out);
-        self.equations.evaluation.push_forward(problem, out);
+    ///
+    /// # Errors
+    /// [`GradientError::NotReady`].
+    pub fn by_force(&self, out: &mut Vec<f64>) -> Result<(), GradientError> {
+        self.implicit.by_force(out)
     }
 
-    /// After [`adjoint`](Self::adjoint): the gradient by the inputs of all force fields, in the order
-    /// of [`Parameters::inputs`](pliant_model::Parameters::inputs): by differences of their laws,
-    /// good to about 1e-10; at the end of a law's range from the side that there is.
-    pub fn by_input(&mut self, out: &mut Vec<f64>) {
-        let mut on_nodes = std::mem::take(&mut self.by_parameter);
-        self.by_force(&mut on_nodes);
-        out.clear();
-        let Equations {
-            problem, state, law, ..
-        } = &mut self.equations;
-        let (multipliers, time) = (&self.kept.multipliers, self.kept.time);
-        for i in 0..problem.force_fields().len() {
-            for k in 0..problem.inputs(i).len() {
-                let at = (&*state, &multipliers[..], time);
-                let by = [&on_nodes[..], &self.adjoint[1]];
-                let found = self.linearised.laws.by_input(problem, law, (i, k), at, by);
-                out.push(found);
-            }
-        }
-        self.by_parameter = on_nodes;
+    /// The gradient, after [`adjoint`](Self::adjoint), by the inputs of all force fields, in the
+    /// order of [`Parameters::inputs`](pliant_model::Parameters::inputs): by differences of their
+    /// laws, good to about 1e-10; at the end of a law's range from the side that there is.
+    ///
+    /// # Errors
+    /// [`GradientError::NotReady`].
+    pub fn by_input(&mut self, out: &mut Vec<f64>) -> Result<(), GradientError> {
+        self.implicit.by_input(out)
     }
 
-    /// After [`adjoint`](Self::adjoint): the gradient by one parameter of a family of models, whose
+    /// The gradient, after [`adjoint`](Self::adjoint), by one parameter of a family of models, whose
     /// state at the start is held.
     ///
     /// # Errors
-    /// Those of [`Family`], and [`GradientError::Model`] where another model has no value at the
-    /// present positions.
+    /// [`GradientError::NotReady`], those of [`Family`], and [`GradientError::Model`] where another
+    /// model has no value at the present positions.
     pub fn by_parameter(&mut self, family: &mut Family, parameter: usize) -> Result<f64, GradientError> {
-        let [dr, ds] = [&mut self.room[0], &mut self.by_parameter];
-        family.derivative(&self.equations.problem, parameter, &self.kept.get(), [dr, ds])?;
-        let [p, q] = &self.adjoint;
-        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-        Ok(-dot(p, dr) - dot(q, ds))
+        self.implicit.by_parameter(family, parameter)
     }
 
     /// The change of the residuals of the placed step with one parameter, for
     /// [`tangent_of`](Self::tangent_of).
     ///
     /// # Errors
-    /// As [`by_parameter`](Self::by_parameter).
+    /// Those of [`by_parameter`](Self::by_parameter).
     pub fn equations_by(
-        &mut self,
+        &self,
         family: &mut Family,
         parameter: usize,
         out: [&mut Vec<f64>; 2],
     ) -> Result<(), GradientError> {
-        family.derivative(&self.equations.problem, parameter, &self.kept.get(), out)
+        self.implicit.equations_by(family, parameter, out)
     }
 }
 
-/// An error unless a vector has its length.
-pub(crate) fn check_length(what: &'static str, expected: usize, found: usize) -> Result<(), GradientError> {
-    match expected == found {
+/// An error unless a state has the numbers of a model.
+pub(crate) fn check_state(
+    problem: &Problem,
+    state: &State,
+    [positions, velocities]: [&'static str; 2],
+) -> Result<(), GradientError> {
+    let last = problem.nodes().last();
+    let expected = last.map_or(0, |node| node.position_range().end);
+    check_length(positions, expected, state.positions.len())?;
+    check_length(velocities, problem.velocity_count(), state.velocities.len())
+}
+
+/// An error unless there are forces from outside on all nodes, or none.
+pub(crate) fn check_external(problem: &Problem, external: &[f64]) -> Result<(), GradientError> {
+    match external.is_empty() {
         true => Ok(()),
-        false => Err(GradientError::Length {
-            what,
-            expected,
-            found,
-        }),
+        false => check_length("forces from outside", problem.velocity_count(), external.len()),
     }
 }

@@ -1,5 +1,6 @@
 //! Forces, Jacobian blocks, stiffness blocks, energies and momentum of a state.
 
+mod buffers;
 pub(crate) mod chord;
 mod energy;
 mod fields;
@@ -12,6 +13,7 @@ mod transfer;
 pub use chord::ChordWork;
 pub use energy::{Energies, Momentum};
 
+use buffers::{Buffers, Kept};
 use fields::write_constant_stiffness;
 use jacobian::{LocalJacobian, MadeOf};
 use lists::Lists;
@@ -19,8 +21,8 @@ use lists::Lists;
 use crate::blocks::PIECE;
 use crate::mass::group_shapes;
 use crate::{
-    At, Blocks, ComponentId, Degenerate, Dependency, ForceField, Groups, Level, MappingPieces, Model,
-    ModelError, NodeKind, Parents, Problem, RowGroup, RowLaw, State,
+    At, Blocks, ComponentId, Dependency, ForceField, Groups, Level, MappingPieces, Model, ModelError,
+    NodeKind, Problem, RowGroup, RowLaw, State,
 };
 use pliant_threads::Threads;
 use std::ops::Range;
@@ -44,48 +46,10 @@ pub struct Evaluation {
     biased: Vec<bool>,
     /// Nodes that have a mass, and what they hang on.
     carries_mass: Vec<bool>,
-    /// Unit forces on one node, for the bias of mappings that have no formula of their own.
-    unit: Vec<f64>,
-    /// Positions and velocities of one driven node against its motion.
-    shifted: Vec<f64>,
+    buffers: Buffers,
     /// The time since the internal variables were those of the state, as last evaluated (s).
     elapsed: f64,
     threads: Threads,
-}
-
-/// Numbers that the mapping of a node keeps between its value and its derivatives
-/// ([`MappingPieces::prepare`](crate::MappingPieces::prepare)).
-#[derive(Debug, Default)]
-struct Kept {
-    values: Vec<f64>,
-    /// Whether they are those of the positions that were propagated last.
-    current: bool,
-}
-
-impl Kept {
-    /// Has the mapping write them, if it keeps any.
-    fn refill(
-        &mut self,
-        pieces: &dyn MappingPieces,
-        parents: Parents<'_>,
-        count: usize,
-        threads: &Threads,
-    ) -> Result<(), Degenerate> {
-        let size = pieces.kept_size();
-        if size == 0 {
-            return Ok(());
-        }
-        self.current = false;
-        let prepare = |elements, kept: &mut [f64]| pieces.prepare(parents, elements, kept);
-        threads.for_each_piece((0..count, PIECE), |e| e * size, &mut self.values, prepare)?;
-        self.current = true;
-        Ok(())
-    }
-
-    /// The numbers of all elements; none where they are not known.
-    fn known(&self) -> &[f64] {
-        if self.current { &self.values } else { &[] }
-    }
 }
 
 /// Blocks of one force field, and the groups they couple.
@@ -275,8 +239,10 @@ impl Evaluation {
             has_bias: false,
             biased,
             carries_mass,
-            unit: vec![0.0; largest_unit],
-            shifted: Vec::new(),
+            buffers: Buffers {
+                unit: vec![0.0; largest_unit],
+                ..Buffers::default()
+            },
             elapsed: 0.0,
             threads: Threads::one(),
         }

@@ -307,6 +307,56 @@ impl Parameters {
         Ok(entry.inputs.start + input)
     }
 
+    /// Takes the values that differ between the initial ones of a model and those that it has
+    /// `now`; all others become the initial ones of this model, which has the same components.
+    pub(crate) fn follow(&mut self, model: &Model, [initial, now]: [&Self; 2]) -> Result<(), ModelError> {
+        fn pick<T: Clone + PartialEq>(to: &mut T, [own, initial, now]: [&T; 3]) {
+            to.clone_from(if now == initial { own } else { now });
+        }
+        let own = model.initial_parameters();
+        pick(&mut self.gravity, [&own.gravity, &initial.gravity, &now.gravity]);
+        for (k, to) in self.inputs.iter_mut().enumerate() {
+            pick(to, [&own.inputs[k], &initial.inputs[k], &now.inputs[k]]);
+        }
+        let mut has_other_rows = false;
+        for (i, field) in model.force_fields().iter().enumerate() {
+            let component = &field.component;
+            component
+                .law
+                .check_inputs(&field.name, &self.inputs[component.inputs.clone()])?;
+            if component.automatic && self.treatments[i] != now.treatments[i] {
+                self.treatments[i] = now.treatments[i];
+                has_other_rows = true;
+            }
+        }
+        for (to, own, initial, now) in [
+            (
+                &mut self.force_fields,
+                &own.force_fields,
+                &initial.force_fields,
+                &now.force_fields,
+            ),
+            (
+                &mut self.constraints,
+                &own.constraints,
+                &initial.constraints,
+                &now.constraints,
+            ),
+        ] {
+            for (k, to) in to.iter_mut().enumerate() {
+                let (own, initial, now) = (&own[k], &initial[k], &now[k]);
+                pick(&mut to.motion, [&own.motion, &initial.motion, &now.motion]);
+                pick(&mut to.bounds, [&own.bounds, &initial.bounds, &now.bounds]);
+                has_other_rows |= to.released != now.released;
+                to.released = now.released;
+            }
+        }
+        if has_other_rows {
+            self.list_rows(model);
+        }
+        Ok(())
+    }
+
     /// The node of a component that has rows.
     fn rows_of(
         &self,

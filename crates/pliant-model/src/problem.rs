@@ -84,6 +84,24 @@ impl Problem {
         self.parameters.clone_from(parameters);
     }
 
+    /// Takes from another problem the values that it has changed since the initial ones of its model
+    /// (inputs, gravity, motions, bounds, released components, treatments chosen for
+    /// [`Treatment::Auto`]); all others are the initial ones of this model. Allocates nothing.
+    ///
+    /// # Errors
+    /// [`ModelError`] where a law of this model does not allow its inputs.
+    ///
+    /// # Panics
+    /// If the other model has other components.
+    pub fn follow(&mut self, other: &Self) -> Result<(), ModelError> {
+        assert!(
+            self.parameters.fit(&other.parameters),
+            "parameters of another model"
+        );
+        let of_other = [other.initial_parameters(), &other.parameters];
+        self.parameters.follow(&self.model, of_other)
+    }
+
     /// Gravity [m/s^2].
     pub fn gravity(&self) -> [f64; 3] {
         self.parameters.gravity()

@@ -2,6 +2,7 @@
 
 use pliant::gradient::{
     Family, GradientError, NodeGradient, Objective, Trajectory, TrajectoryError, TrajectoryReport,
+    check_length,
 };
 use pliant::model::{NodeId, Problem, Space};
 use pliant::{Integrator, Options, Simulation};
@@ -42,16 +43,6 @@ pub enum RolloutError {
         name: String,
         /// The nodes that there are.
         all: String,
-    },
-    /// Numbers that do not fit.
-    #[error("{what}: {expected} numbers are needed, {found} were given")]
-    Length {
-        /// Name of the numbers.
-        what: &'static str,
-        /// Number that is needed.
-        expected: usize,
-        /// Number that was given.
-        found: usize,
     },
 }
 
@@ -402,16 +393,5 @@ fn check(scene: &BuiltScene) -> Result<(), RolloutError> {
     match parts.into_iter().find(|(has, ..)| *has) {
         Some((_, what, how)) => refuse(what, how),
         None => Ok(()),
-    }
-}
-
-fn check_length(what: &'static str, expected: usize, found: usize) -> Result<(), RolloutError> {
-    match expected == found {
-        true => Ok(()),
-        false => Err(RolloutError::Length {
-            what,
-            expected,
-            found,
-        }),
     }
 }

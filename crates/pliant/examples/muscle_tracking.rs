@@ -147,7 +147,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 )?;
                 derivative.place(simulation.problem(), &taken)?;
                 derivative.adjoint(&from, &mut before)?;
-                derivative.by_input(by);
+                derivative.by_input(by)?;
             }
             let off = [0, 1].map(|i| place[i] - target[i]);
             present = activations([&by[0], &by[1]], off, &present);

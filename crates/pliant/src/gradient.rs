@@ -8,7 +8,7 @@ use crate::{Error, Integrator, Options, Simulation};
 pub(crate) use contacts::taken_contacts;
 pub use pliant_gradient::{
     ContactBranch, ContactMove, ContactPlace, Family, GradientError, MakeModel, RestDerivative, RestState,
-    SolveReport, StateVector, StepDerivative, TakenContact, TakenStep,
+    SolveReport, StateVector, StepDerivative, TakenContact, TakenStep, check_length,
 };
 pub use trajectory::{
     Control, NodeGradient, Objective, Trajectory, TrajectoryGradient, TrajectoryReport, TrajectoryTangent,

@@ -189,8 +189,7 @@ impl Evaluation {
         let attachment = &problem.force_fields()[i];
         let node = problem.node(attachment.node);
         let range = node.velocity_range();
-        self.shifted.resize(range.len().max(self.shifted.len()), 0.0);
-        let force = &mut self.shifted[..range.len()];
+        let force = self.buffers.shifted(range.len());
         force.fill(0.0);
         problem.add_field_force(state, i, self.elapsed, force);
         for (f, own) in self.force[range].iter_mut().zip(force) {
@@ -220,10 +219,7 @@ impl Evaluation {
                 continue;
             }
             let range = problem.node(attachment.node).velocity_range();
-            self.shifted
-                .resize((2 * range.len()).max(self.shifted.len()), 0.0);
-            let (now, then) = self.shifted.split_at_mut(range.len());
-            let then = &mut then[..range.len()];
+            let (now, then) = self.buffers.shifted(2 * range.len()).split_at_mut(range.len());
             now.fill(0.0);
             then.fill(0.0);
             problem.add_field_force(state, i, 0.0, now);
@@ -252,10 +248,7 @@ impl Evaluation {
         let (node, law) = (problem.node(attachment.node), &attachment.component.law);
         let range = node.velocity_range();
         assert!(driven.clone().count() >= range.len());
-        self.shifted
-            .resize((2 * range.len()).max(self.shifted.len()), 0.0);
-        let (x, rest) = self.shifted.split_at_mut(range.len());
-        let v = &mut rest[..range.len()];
+        let (x, v) = self.buffers.shifted(2 * range.len()).split_at_mut(range.len());
         let present = state.positions[node.position_range()]
             .iter()
             .zip(&state.velocities[range.clone()]);

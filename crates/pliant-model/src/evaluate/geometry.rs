@@ -91,12 +91,10 @@ impl Evaluation {
         }
         let size = entry.space.velocity_size();
         let force = &force[entry.velocity_range()];
-        let mut jacobian = Vec::new();
+        let [mut jacobian, mut numbers] = std::mem::take(&mut self.buffers.element);
         for e in 0..entry.count {
             let width = out.width(e);
-            jacobian.clear();
-            jacobian.resize(size * width, 0.0);
-            self.write_whole_jacobian(model, node, e, &mut jacobian);
+            self.write_whole_jacobian(model, node, e, [&mut jacobian, &mut numbers]);
             let f = &force[e * size..][..size];
             let block = out.block_mut(e);
             let mut first = 0;
@@ -122,6 +120,7 @@ impl Evaluation {
                 }
             }
         }
+        self.buffers.element = [jacobian, numbers];
         true
     }
 
@@ -138,24 +137,38 @@ impl Evaluation {
         }))
     }
 
-    /// Writes the Jacobian block of one element of a mapped node, also of a mapping that
-    /// [repeats](crate::Mapping::repeated) its numbers, which are spelled out here: velocity size
-    /// of the node times the sum of those of the dependencies, row-major. Allocates for the latter
-    /// alone.
+    /// Writes the Jacobian block of one element of a mapped node into `out`, which takes its size:
+    /// velocity size of the node times the sum of those of the dependencies, row-major. A mapping
+    /// that [repeats](crate::Mapping::repeated) its numbers, for which `numbers` is a buffer, is
+    /// spelled out.
     ///
     /// # Panics
-    /// If there is no such element, or `out` is not of the size of its block.
-    pub fn write_whole_jacobian(&self, model: &Model, node: usize, e: usize, out: &mut [f64]) {
+    /// If there is no such element.
+    pub fn write_whole_jacobian(
+        &self,
+        model: &Model,
+        node: usize,
+        e: usize,
+        [out, numbers]: [&mut Vec<f64>; 2],
+    ) {
+        let rows = model.nodes()[node].space.velocity_size();
+        let dependencies = self.lists[node].on(e);
+        out.clear();
         let Some(m) = self.repeated(node) else {
+            let NodeKind::Mapped { ranges, .. } = &model.nodes()[node].kind else {
+                return;
+            };
+            let widths = dependencies.iter().map(|d| ranges[d.parent].2.velocity_size());
+            out.resize(rows * widths.sum::<usize>(), 0.0);
             self.write_jacobian(model, node, e..e + 1, out);
             return;
         };
-        let count = self.lists[node].on(e).len();
-        let mut numbers = vec![0.0; m * count];
-        self.write_jacobian(model, node, e..e + 1, &mut numbers);
-        let rows = model.nodes()[node].space.velocity_size();
+        let count = dependencies.len();
+        numbers.clear();
+        numbers.resize(m * count, 0.0);
+        self.write_jacobian(model, node, e..e + 1, numbers);
         let (d, width) = (rows / m, count * (rows / m));
-        out.fill(0.0);
+        out.resize(rows * width, 0.0);
         for (a, i, j) in (0..count).flat_map(|a| (0..d).flat_map(move |i| (0..m).map(move |j| (a, i, j)))) {
             out[(m * i + j) * width + a * d + i] = numbers[j * count + a];
         }

@@ -63,7 +63,7 @@ impl Evaluation {
             if mapping.add_bias(parents, child) {
                 continue;
             }
-            let unit = &mut self.unit[..child.len()];
+            let unit = &mut self.buffers.unit[..child.len()];
             for i in 0..size {
                 unit.fill(0.0);
                 unit.iter_mut().skip(i).step_by(size).for_each(|f| *f = 1.0);

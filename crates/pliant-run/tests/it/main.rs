@@ -22,6 +22,7 @@ mod pictures;
 mod probes;
 mod random;
 mod replays;
+mod rollouts;
 mod runs;
 mod scenes;
 mod shared_elements;

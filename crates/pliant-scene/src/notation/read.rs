@@ -232,7 +232,7 @@ impl<'de> Deserializer<'de> for &'de Tree {
         visitor: V,
     ) -> Result<V::Value> {
         let Some(variant) = self.variant() else {
-            return Err(self.unexpected(&"a kind, as in Kind or Kind(..),"));
+            return Err(self.unexpected(&"a kind, as in Kind or Kind(..)"));
         };
         visitor
             .visit_enum(variant)

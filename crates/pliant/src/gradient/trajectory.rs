@@ -2,7 +2,8 @@
 
 use super::schedule::split;
 use super::{
-    Family, SolveReport, StateVector, StepDerivative, TakenContact, TakenStep, TrajectoryError, check_whole,
+    Family, SolveReport, StateVector, StepDerivative, TakenContact, TakenStep, TrajectoryError, check_length,
+    check_whole,
 };
 use crate::{Checkpoint, Simulation};
 use pliant_model::{NodeId, Parameters, Problem, State};
@@ -123,7 +124,7 @@ pub struct TrajectoryTangent {
     pub end: StateVector,
 }
 
-/// One moment of a run: what a derivative needs of it.
+/// One moment of a run, as far as a derivative needs it.
 #[derive(Debug, Default)]
 struct Moment {
     state: State,
@@ -166,7 +167,7 @@ struct Walk<'a, 'b> {
 }
 
 impl<'b> Trajectory<'b> {
-    /// So many steps of a length, without anything else.
+    /// Plans a number of steps of a length, without control, family or further gradients.
     pub fn new(steps: usize, h: f64) -> Self {
         Self {
             steps,
@@ -243,7 +244,9 @@ impl<'b> Trajectory<'b> {
     /// parameters, by the tangent of every step: one pass, without memory.
     ///
     /// # Errors
-    /// As [`gradient`](Self::gradient).
+    /// As [`gradient`](Self::gradient), and [`GradientError::Length`](super::GradientError::Length)
+    /// where the direction is not as long as the coordinates or the parameters of the family (none
+    /// without one).
     pub fn tangent(
         &mut self,
         simulation: &mut Simulation,
@@ -251,6 +254,11 @@ impl<'b> Trajectory<'b> {
         direction: &StateVector,
         parameters: &[f64],
     ) -> Result<TrajectoryTangent, TrajectoryError> {
+        let dofs = simulation.model().dof_count();
+        check_length("displacements of a direction", dofs, direction.x.len())?;
+        check_length("velocities of a direction", dofs, direction.v.len())?;
+        let family_size = self.family.as_ref().map_or(0, |family| family.len());
+        check_length("parameters of a direction", family_size, parameters.len())?;
         let mut derivative = simulation.step_derivative()?;
         let all = simulation.model().velocity_count();
         let mut out = TrajectoryTangent {
@@ -359,7 +367,7 @@ impl Walk<'_, '_> {
         while self.run.len() < to - from + 1 {
             self.run.push(Moment::default());
         }
-        // What an objective sees of a moment on the way back is the simulation there.
+        // On the way back an objective sees the simulation at its moment.
         let mut gradients = Vec::with_capacity(to - from + 1);
         for step in from..=to {
             // The moment `to` was seen by the run behind, unless it is the end.
@@ -462,11 +470,11 @@ impl Walk<'_, '_> {
             }
         }
         if self.trajectory.inputs {
-            self.derivative.by_input(&mut self.out.inputs[step]);
+            self.derivative.by_input(&mut self.out.inputs[step])?;
         }
         if !self.trajectory.forces_on.is_empty() {
             let mut by_force = std::mem::take(&mut self.by.x);
-            self.derivative.by_force(&mut by_force);
+            self.derivative.by_force(&mut by_force)?;
             let wanted = self.trajectory.forces_on.iter();
             let of_nodes =
                 wanted.flat_map(|node| by_force[self.problem.node(*node).velocity_range()].to_vec());

@@ -2,6 +2,7 @@
 //! study of their step, and the adjoint against the tangent.
 
 mod contacts;
+mod controls;
 mod errors;
 mod rest;
 mod steps;

@@ -109,3 +109,96 @@ fn models_without_a_derivative_name_the_part() {
     };
     assert!(Family::new(&none, &[1.0], &[1.0]).is_err());
 }
+
+/// Each call says what it waits for, also after a place that failed.
+#[test]
+fn what_is_read_too_early_is_refused() {
+    let mut simulation = Simulation::with_options(spring_on_scalar(), options()).unwrap();
+    simulation.step(0.1).unwrap();
+    let mut derivative = simulation.step_derivative().unwrap();
+    let (from, mut out, mut by) = (StateVector::zeros(1), StateVector::zeros(1), Vec::new());
+    let early = |refused: Result<(), GradientError>| {
+        assert!(
+            matches!(refused, Err(GradientError::NotReady { .. })),
+            "{refused:?}"
+        );
+    };
+    early(derivative.tangent(&from, &mut out).map(drop));
+    early(derivative.adjoint(&from, &mut out).map(drop));
+    let step = simulation.last_step(&[]).unwrap();
+    derivative.place(simulation.problem(), &step).unwrap();
+    early(derivative.by_force(&mut by));
+    derivative.adjoint(&from, &mut out).unwrap();
+    derivative.by_force(&mut by).unwrap();
+    derivative.by_input(&mut by).unwrap();
+    // A step with another end is no step; nothing is left of the one before.
+    let mut end = step.end.clone();
+    end.velocities[0] += 0.1;
+    let bad = TakenStep { end: &end, ..step };
+    let placed = derivative.place(simulation.problem(), &bad);
+    assert!(
+        matches!(placed, Err(GradientError::NotSolved { .. })),
+        "{placed:?}"
+    );
+    early(derivative.tangent(&from, &mut out).map(drop));
+    early(derivative.by_force(&mut by));
+    let mut rest = RestDerivative::new(simulation.problem()).unwrap();
+    early(rest.adjoint([&[1.0], &[]]).map(drop));
+    early(rest.by_input(&mut by));
+}
+
+/// Whatever a caller hands over is measured first.
+#[test]
+fn states_forces_and_directions_of_other_lengths_are_refused() {
+    let mut simulation = Simulation::with_options(spring_on_scalar(), options()).unwrap();
+    simulation.step(0.1).unwrap();
+    let mut derivative = simulation.step_derivative().unwrap();
+    let step = simulation.last_step(&[]).unwrap();
+    let short = State::default();
+    for bad in [
+        TakenStep {
+            start: &short,
+            ..step
+        },
+        TakenStep { end: &short, ..step },
+        TakenStep {
+            external: &[0.0, 0.0],
+            ..step
+        },
+        TakenStep {
+            multipliers: &[0.0],
+            ..step
+        },
+    ] {
+        let placed = derivative.place(simulation.problem(), &bad);
+        assert!(matches!(placed, Err(GradientError::Length { .. })), "{placed:?}");
+    }
+    let mut objective = |_: usize, _: &Simulation, _: &mut NodeGradient| 0.0;
+    let make = |_: &[f64]| Ok(Problem::new(spring_on_scalar()));
+    let mut family = Family::new(&make, &[1.0], &[1.0]).unwrap();
+    let (one, none) = (StateVector::zeros(1), StateVector::zeros(0));
+    for (family, direction, parameters) in [
+        (None, &none, &[][..]),
+        (None, &one, &[1.0][..]),
+        (Some(&mut family), &one, &[1.0, 1.0][..]),
+    ] {
+        let mut trajectory = Trajectory::new(2, 0.1);
+        trajectory.family = family;
+        let refused = trajectory.tangent(&mut simulation, &mut objective, direction, parameters);
+        let said = refused.unwrap_err().to_string();
+        assert!(
+            said.contains("of a direction") && said.contains("numbers"),
+            "{said}"
+        );
+    }
+    // A family of other models.
+    let other = |_: &[f64]| Ok(Problem::new(chain(2)));
+    let mut family = Family::new(&other, &[1.0], &[1.0]).unwrap();
+    let mut trajectory = Trajectory::new(2, 0.1);
+    trajectory.family = Some(&mut family);
+    let said = trajectory
+        .gradient(&mut simulation, &mut objective)
+        .unwrap_err()
+        .to_string();
+    assert!(said.contains("same structure"), "{said}");
+}

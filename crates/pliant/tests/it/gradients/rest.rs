@@ -48,7 +48,7 @@ fn a_truss_that_snaps_through_moves_as_its_equation_says() {
             .unwrap();
         rest.adjoint([&[0.0, 1.0, 0.0], &[]]).unwrap();
         let mut by_force = Vec::new();
-        rest.by_force(&mut by_force);
+        rest.by_force(&mut by_force).unwrap();
         assert!(
             (by_force[1] * by_y - 1.0).abs() < 1e-12,
             "{y}: {}",
@@ -82,7 +82,12 @@ fn a_truss_that_snaps_through_moves_as_its_equation_says() {
     let placed = rest.place(simulation.problem(), &simulation.rest_state());
     let solved = placed.and_then(|()| rest.adjoint([&[0.0, 1.0, 0.0], &[]]));
     let mut by_force = Vec::new();
-    rest.by_force(&mut by_force);
+    let read = rest.by_force(&mut by_force);
+    assert_eq!(
+        read.is_ok(),
+        solved.is_ok(),
+        "no force is read without an adjoint"
+    );
     assert!(
         solved.is_err() || by_force[1].abs() > 1e10,
         "{solved:?} {by_force:?}"
@@ -178,7 +183,7 @@ fn an_arch_past_its_limit_point_moves_as_differences_say() {
     rest.adjoint([&by_coordinates, &vec![0.0; multipliers.len()]])
         .unwrap();
     let mut by_force = Vec::new();
-    rest.by_force(&mut by_force);
+    rest.by_force(&mut by_force).unwrap();
     let by_load = by_force[range.end - 1];
     assert!(by_load < 0.0, "past the limit point: {by_load}");
     let make = |p: &[f64]| Ok(Problem::new(arch(p[0], p[1], false)));

@@ -1,0 +1,261 @@
+//! The common part of derivatives of steps and of rest: the equations at their solution, their
+//! derivative, its factor, and the last adjoint.
+
+use crate::equations::{Equations, KeptMoment};
+use crate::kinematics::{gather, is_linear, scatter};
+use crate::laws::{InputPlace, LawMoment};
+use crate::linearised::Linearised;
+use crate::solve::Saddle;
+use crate::{Family, GradientError, StateVector, check_length};
+use pliant_model::{ComponentId, NodeId, Problem, State};
+
+/// Largest share of its terms that an equation of what is differentiated may miss.
+pub(crate) const SOLVED: f64 = 1e-6;
+
+/// How far a derivative has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum Progress {
+    /// Nothing is placed.
+    #[default]
+    Empty,
+    /// A solution of the equations is placed.
+    Placed,
+    /// The adjoint equations there are solved.
+    Adjoint,
+}
+
+/// The equations at a solution, with all that derivatives are made of.
+#[derive(Debug)]
+pub(crate) struct Implicit {
+    pub(crate) equations: Equations,
+    pub(crate) linearised: Linearised,
+    pub(crate) saddle: Saddle,
+    pub(crate) kept: KeptMoment,
+    touching: Vec<NodeId>,
+    progress: Progress,
+    /// The last adjoint solution: weights of the equations of the independent coordinates, and of
+    /// the rows.
+    pub(crate) adjoint: [Vec<f64>; 2],
+    /// Changes of the equations by a parameter.
+    by_parameter: [Vec<f64>; 2],
+    on_nodes: Vec<f64>,
+}
+
+impl Implicit {
+    /// Plans the derivatives of a problem, with contacts on some nodes.
+    ///
+    /// # Errors
+    /// Those of the equations, and [`GradientError::Plan`].
+    pub(crate) fn new(problem: &Problem, touching: &[NodeId]) -> Result<Self, GradientError> {
+        let equations = Equations::new(problem.clone())?;
+        let (n, m) = (problem.dof_count(), problem.row_count());
+        Ok(Self {
+            linearised: Linearised::new(&equations),
+            saddle: Saddle::new(&equations, touching)?,
+            equations,
+            kept: KeptMoment {
+                start_velocity: vec![0.0; n],
+                ..KeptMoment::default()
+            },
+            touching: touching.to_vec(),
+            progress: Progress::Empty,
+            adjoint: [vec![0.0; n], vec![0.0; m]],
+            by_parameter: Default::default(),
+            on_nodes: Vec::new(),
+        })
+    }
+
+    /// The problem with the parameters of what is placed.
+    pub(crate) fn problem(&self) -> &Problem {
+        &self.equations.problem
+    }
+
+    /// Takes the parameters of a problem of the same model; plans anew where other components are
+    /// rows, or act. Whatever was placed is forgotten.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub(crate) fn begin(&mut self, problem: &Problem) -> Result<(), GradientError> {
+        self.progress = Progress::Empty;
+        let own = &mut self.equations.problem;
+        if own.parameters() == problem.parameters() {
+            return Ok(());
+        }
+        let same = |i: usize| {
+            let id = ComponentId::ForceField(i);
+            own.treatment(i) == problem.treatment(i) && own.is_released(id) == problem.is_released(id)
+        };
+        let fields = own.force_fields().len() == problem.force_fields().len();
+        if fields && own.row_groups() == problem.row_groups() && (0..own.force_fields().len()).all(same) {
+            own.set_parameters(problem.parameters());
+        } else {
+            *self = Self::new(problem, &std::mem::take(&mut self.touching))?;
+        }
+        Ok(())
+    }
+
+    /// The solution is placed.
+    pub(crate) fn is_placed(&mut self) {
+        self.progress = Progress::Placed;
+    }
+
+    /// Refuses to go on without a placed solution.
+    ///
+    /// # Errors
+    /// [`GradientError::NotReady`].
+    pub(crate) fn check_placed(&self) -> Result<(), GradientError> {
+        self.check(
+            Progress::Placed,
+            "`place` has to have succeeded, and nothing been carried since",
+        )
+    }
+
+    fn check_adjoint(&self) -> Result<(), GradientError> {
+        self.check(
+            Progress::Adjoint,
+            "`adjoint` has to have succeeded since the last `place`",
+        )
+    }
+
+    fn check(&self, least: Progress, what: &'static str) -> Result<(), GradientError> {
+        match self.progress >= least {
+            true => Ok(()),
+            false => Err(GradientError::NotReady { what }),
+        }
+    }
+
+    /// Takes the answer of the adjoint equations that were solved.
+    pub(crate) fn take_adjoint(&mut self) {
+        for (kept, found) in self.adjoint.iter_mut().zip(&self.saddle.answer) {
+            kept.clone_from(found);
+        }
+        self.linearised.laws.clear_at_bounds(&mut self.adjoint[1]);
+        self.progress = Progress::Adjoint;
+    }
+
+    /// Carries the gradient of a function of one state by displacements and velocities of all nodes
+    /// to the independent coordinates. Whatever was placed is forgotten.
+    ///
+    /// # Errors
+    /// [`GradientError::NotBuilt`] for a gradient by velocities of a node that is mapped
+    /// nonlinearly; [`GradientError::Length`], [`GradientError::Model`].
+    pub(crate) fn carry(
+        &mut self,
+        problem: &Problem,
+        state: &State,
+        [by_x, by_v]: [&[f64]; 2],
+        out: &mut StateVector,
+    ) -> Result<(), GradientError> {
+        self.progress = Progress::Empty;
+        let all = problem.velocity_count();
+        check_length("a gradient by displacements of all nodes", all, by_x.len())?;
+        check_length("a gradient by velocities of all nodes", all, by_v.len())?;
+        for (index, node) in problem.nodes().iter().enumerate() {
+            let acts = by_v[node.velocity_range()].iter().any(|f| *f != 0.0);
+            if acts && !is_linear(problem, index) {
+                return Err(GradientError::NotBuilt {
+                    what: format!("a function of the velocities of `{}`", node.name),
+                    why: "its mapping is not linear: write the function in those of its parents",
+                });
+            }
+        }
+        let Equations {
+            evaluation,
+            state: own,
+            total,
+            ..
+        } = &mut self.equations;
+        own.clone_from(state);
+        evaluation.propagate(problem, own)?;
+        for (by, list) in [(by_x, &mut out.x), (by_v, &mut out.v)] {
+            total.copy_from_slice(by);
+            evaluation.pull_back(problem, total);
+            list.clear();
+            list.resize(problem.dof_count(), 0.0);
+            gather(problem, total, list);
+        }
+        Ok(())
+    }
+
+    /// The gradient by forces from outside on all nodes.
+    ///
+    /// # Errors
+    /// [`GradientError::NotReady`].
+    pub(crate) fn by_force(&self, out: &mut Vec<f64>) -> Result<(), GradientError> {
+        self.check_adjoint()?;
+        out.clear();
+        out.resize(self.problem().velocity_count(), 0.0);
+        scatter(self.problem(), &self.adjoint[0], out);
+        self.equations.evaluation.push_forward(self.problem(), out);
+        Ok(())
+    }
+
+    /// The gradient by the inputs of all force fields.
+    ///
+    /// # Errors
+    /// [`GradientError::NotReady`].
+    pub(crate) fn by_input(&mut self, out: &mut Vec<f64>) -> Result<(), GradientError> {
+        let mut on_nodes = std::mem::take(&mut self.on_nodes);
+        let pushed = self.by_force(&mut on_nodes);
+        out.clear();
+        let Equations {
+            problem, state, law, ..
+        } = &mut self.equations;
+        let at = LawMoment {
+            state,
+            multipliers: &self.kept.multipliers,
+            time: self.kept.time,
+            moves: self.kept.h.is_some(),
+        };
+        let fields = if pushed.is_ok() {
+            problem.force_fields().len()
+        } else {
+            0
+        };
+        for force_field in 0..fields {
+            for input in 0..problem.inputs(force_field).len() {
+                let place = InputPlace { force_field, input };
+                let by = [&on_nodes[..], &self.adjoint[1]];
+                out.push(self.linearised.laws.by_input(problem, law, place, at, by));
+            }
+        }
+        self.on_nodes = on_nodes;
+        pushed
+    }
+
+    /// The gradient by one parameter of a family of models, through the equations alone.
+    ///
+    /// # Errors
+    /// [`GradientError::NotReady`], and those of the family.
+    pub(crate) fn by_parameter(
+        &mut self,
+        family: &mut Family,
+        parameter: usize,
+    ) -> Result<f64, GradientError> {
+        self.check_adjoint()?;
+        let [dr, ds] = &mut self.by_parameter;
+        family.derivative(
+            &self.equations.problem,
+            parameter,
+            &self.kept.get(),
+            [&mut *dr, &mut *ds],
+        )?;
+        let [p, q] = &self.adjoint;
+        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+        Ok(-dot(p, dr) - dot(q, ds))
+    }
+
+    /// The change of the residuals with one parameter of a family of models.
+    ///
+    /// # Errors
+    /// As [`by_parameter`](Self::by_parameter), without an adjoint.
+    pub(crate) fn equations_by(
+        &self,
+        family: &mut Family,
+        parameter: usize,
+        out: [&mut Vec<f64>; 2],
+    ) -> Result<(), GradientError> {
+        self.check_placed()?;
+        family.derivative(self.problem(), parameter, &self.kept.get(), out)
+    }
+}

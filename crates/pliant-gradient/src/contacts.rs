@@ -19,6 +19,7 @@ use crate::{GradientError, check_index, check_length};
 use pliant_dense::{Mat3, Vec3, rotation, skew};
 use pliant_kkt::{Support, Tail};
 use pliant_model::{Model, NodeKind, Space, State};
+use std::ops::Range;
 
 /// Where a contact is: its normal, its gap, and the elements that it acts on.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -70,23 +71,25 @@ pub struct TakenContact {
 }
 
 /// The Jacobian of the rows of a contact, or a derivative of it, over the velocities of all nodes.
-#[derive(Clone, Debug, Default)]
-struct ContactJacobian {
-    /// Columns that are not zero: the velocity coordinate, and the entries of the rows.
-    entries: Vec<(usize, [f64; 3])>,
+#[derive(Clone, Copy, Debug)]
+struct ContactJacobian<'a> {
+    columns: &'a [Column],
 }
 
-impl ContactJacobian {
+/// A column that is not zero: its velocity coordinate, and the entries of the rows.
+type Column = (usize, [f64; 3]);
+
+impl ContactJacobian<'_> {
     fn times(&self, v: &[f64]) -> [f64; 3] {
         let mut out = [0.0; 3];
-        for (at, column) in &self.entries {
+        for (at, column) in self.columns {
             (0..3).for_each(|i| out[i] += column[i] * v[*at]);
         }
         out
     }
 
     fn add_transposed(&self, r: [f64; 3], out: &mut [f64]) {
-        for (at, column) in &self.entries {
+        for (at, column) in self.columns {
             out[*at] += (0..3).map(|i| column[i] * r[i]).sum::<f64>();
         }
     }
@@ -99,8 +102,9 @@ struct LinearisedContact {
     count: usize,
     first: usize,
     axes: [[f64; 3]; 3],
-    rows: ContactJacobian,
-    moves: Vec<LinearisedMove>,
+    /// Its Jacobian, and how it moves, among those of all contacts.
+    columns: Range<usize>,
+    moves: Range<usize>,
     branch: ContactBranch,
     /// Impulse in the rows (N s).
     r: [f64; 3],
@@ -119,7 +123,8 @@ struct LinearisedContact {
 #[derive(Clone, Debug)]
 struct LinearisedMove {
     dof: usize,
-    rows: ContactJacobian,
+    /// Derivative of the Jacobian, among the columns of all contacts.
+    columns: Range<usize>,
     gap: f64,
 }
 
@@ -152,6 +157,8 @@ pub(crate) struct EquationWeights<'a> {
 #[derive(Debug, Default)]
 pub(crate) struct Contacts {
     list: Vec<LinearisedContact>,
+    moves: Vec<LinearisedMove>,
+    columns: Vec<Column>,
     h: f64,
 }
 
@@ -173,56 +180,55 @@ struct ContactKinematics<'a> {
 
 impl ContactKinematics<'_> {
     /// The Jacobian: `axis_i . sum_s weight (v + (R w_body) x arm)`.
-    fn rows(&self, supports: &[Support]) -> ContactJacobian {
-        let mut out = ContactJacobian::default();
+    fn rows(&self, supports: &[Support], out: &mut Vec<Column>) -> Range<usize> {
+        let first = out.len();
         for s in supports {
-            self.add(&mut out, s, self.axes, s.weight, Vec3::from(s.arm));
+            self.add(out, s, self.axes, s.weight, Vec3::from(s.arm));
         }
-        out
+        first..out.len()
     }
 
     /// The derivative of the Jacobian by an independent coordinate, with which axes, weights and arms
     /// change by these numbers and bodies turn.
-    fn derivative(&self, supports: &[Support], by: &ContactPlace, dof: usize) -> ContactJacobian {
+    fn derivative(
+        &self,
+        supports: &[Support],
+        by: &ContactPlace,
+        dof: usize,
+        out: &mut Vec<Column>,
+    ) -> Range<usize> {
         let change = Vec3::from(by.normal);
         // The tangents turn with the normal, and not about it.
         let turned = self.axes.map(|a| -self.axes[0] * a.dot(&change));
         let turned = [change, turned[1], turned[2]];
-        let mut out = ContactJacobian::default();
+        let first = out.len();
         for (s, d) in supports.iter().zip(&by.supports) {
             let (weight, arm) = (s.weight, Vec3::from(s.arm));
-            self.add(&mut out, s, turned, weight, arm);
-            self.add(&mut out, s, self.axes, d.weight, arm);
+            self.add(out, s, turned, weight, arm);
+            self.add(out, s, self.axes, d.weight, arm);
             // Along the arm alone: the translation is in the others.
-            self.add_turn(
-                &mut out,
-                s,
-                self.axes,
-                weight,
-                Vec3::from(d.arm),
-                Mat3::identity(),
-            );
+            self.add_turn(out, s, self.axes, weight, Vec3::from(d.arm), Mat3::identity());
             let node = self.model.node(s.node);
-            if let (Some(first), Space::Rigid3) = (node.first_dof(), node.space) {
-                let own = first + 6 * s.element + 3;
+            if let (Some(dofs), Space::Rigid3) = (node.first_dof(), node.space) {
+                let own = dofs + 6 * s.element + 3;
                 if (own..own + 3).contains(&dof) {
                     // d(R w) = R (e x w).
                     let axis = Vec3::from_fn(|i, _| if i == dof - own { 1.0 } else { 0.0 });
-                    self.add_turn(&mut out, s, self.axes, weight, arm, skew(axis));
+                    self.add_turn(out, s, self.axes, weight, arm, skew(axis));
                 }
             }
         }
-        out
+        first..out.len()
     }
 
     /// Adds the columns of a support with this weight and arm.
-    fn add(&self, out: &mut ContactJacobian, s: &Support, axes: [Vec3; 3], weight: f64, arm: Vec3) {
+    fn add(&self, out: &mut Vec<Column>, s: &Support, axes: [Vec3; 3], weight: f64, arm: Vec3) {
         let node = self.model.node(s.node);
         let size = node.space.velocity_size();
         let at = node.first_velocity + size * s.element;
         for k in 0..3 {
             let column = std::array::from_fn(|i| if i < self.count { weight * axes[i][k] } else { 0.0 });
-            out.entries.push((at + k, column));
+            out.push((at + k, column));
         }
         self.add_turn(out, s, axes, weight, arm, Mat3::identity());
     }
@@ -230,7 +236,7 @@ impl ContactKinematics<'_> {
     /// Adds the columns of the angular velocity of a body, in its axes, after a turn of these.
     fn add_turn(
         &self,
-        out: &mut ContactJacobian,
+        out: &mut Vec<Column>,
         s: &Support,
         axes: [Vec3; 3],
         weight: f64,
@@ -247,7 +253,7 @@ impl ContactKinematics<'_> {
         let at = node.first_velocity + 6 * s.element + 3;
         for k in 0..3 {
             let column = std::array::from_fn(|i| if i < self.count { rows[i][k] } else { 0.0 });
-            out.entries.push((at + k, column));
+            out.push((at + k, column));
         }
     }
 }
@@ -256,6 +262,12 @@ impl Contacts {
     /// Number of rows.
     pub(crate) fn rows(&self) -> usize {
         self.list.last().map_or(0, |c| c.first + c.count)
+    }
+
+    fn jacobian(&self, columns: &Range<usize>) -> ContactJacobian<'_> {
+        ContactJacobian {
+            columns: &self.columns[columns.clone()],
+        }
     }
 
     /// Takes the contacts of a step of length `h` (s) from `start` to velocities `end` of all
@@ -272,6 +284,8 @@ impl Contacts {
         end: &[f64],
     ) -> Result<(), GradientError> {
         self.list.clear();
+        self.moves.clear();
+        self.columns.clear();
         self.h = h;
         for contact in contacts {
             let place = &contact.place;
@@ -298,7 +312,19 @@ impl Contacts {
                 axes,
                 count,
             };
-            let rows = kinematics.rows(&place.supports);
+            let columns = kinematics.rows(&place.supports, &mut self.columns);
+            let moves = self.moves.len();
+            for m in &contact.moves {
+                let columns = kinematics.derivative(&place.supports, &m.by, m.dof, &mut self.columns);
+                self.moves.push(LinearisedMove {
+                    dof: m.dof,
+                    columns,
+                    gap: m.by.gap,
+                });
+            }
+            let rows = ContactJacobian {
+                columns: &self.columns[columns.clone()],
+            };
             let impulse = Vec3::from(contact.impulse);
             let [compliance, relaxation] = contact.compliance;
             let reach = h + relaxation;
@@ -310,19 +336,14 @@ impl Contacts {
                 false if strikes || is_closed => (0.0, 0.0),
                 false => (1.0 / h, 0.0),
             };
-            let moves = contact.moves.iter().map(|m| LinearisedMove {
-                dof: m.dof,
-                rows: kinematics.derivative(&place.supports, &m.by, m.dof),
-                gap: m.by.gap,
-            });
             self.list.push(LinearisedContact {
                 count,
                 first: self.rows(),
                 axes: axes.map(Into::into),
                 u: rows.times(end),
                 r: std::array::from_fn(|i| if i < count { axes[i].dot(&impulse) } else { 0.0 }),
-                moves: moves.collect(),
-                rows,
+                moves: moves..self.moves.len(),
+                columns,
                 branch: contact.branch,
                 by_gap,
                 by_force,
@@ -340,17 +361,18 @@ impl Contacts {
     /// Adds the forces of all contacts on all nodes.
     pub(crate) fn add_forces(&self, out: &mut [f64]) {
         for c in &self.list {
-            c.rows.add_transposed(c.r.map(|r| r / self.h), out);
+            self.jacobian(&c.columns)
+                .add_transposed(c.r.map(|r| r / self.h), out);
         }
     }
 
     /// Adds the sizes of the terms that [`add_forces`](Self::add_forces) sums.
     pub(crate) fn add_sizes(&self, out: &mut [f64]) {
-        for (c, (at, column)) in self
-            .list
-            .iter()
-            .flat_map(|c| c.rows.entries.iter().map(move |e| (c, e)))
-        {
+        let all = self.list.iter().flat_map(|c| {
+            let rows = self.jacobian(&c.columns);
+            rows.columns.iter().map(move |column| (c, column))
+        });
+        for (c, (at, column)) in all {
             let terms = column.iter().zip(c.r);
             out[*at] += terms.map(|(a, r)| (a * r / self.h).abs()).sum::<f64>();
         }
@@ -361,7 +383,7 @@ impl Contacts {
     pub(crate) fn missed(&self, start: &[f64], fastest: f64) -> f64 {
         let mut worst = 0.0f64;
         for c in &self.list {
-            let before = c.rows.times(start)[0];
+            let before = self.jacobian(&c.columns).times(start)[0];
             let normal = c.u[0] + c.by_gap * c.gap + c.by_force * c.r[0] + c.restitution * before;
             worst = worst.max(normal.abs() / fastest);
             match c.branch {
@@ -400,8 +422,9 @@ impl Contacts {
             let own = c.first..c.first + c.count;
             let mut dr = [0.0; 3];
             dr[..c.count].copy_from_slice(&l[own.clone()]);
-            c.rows.add_transposed(dr, forces);
-            let found = c.equations(c.rows.times(u), dr.map(|d| d * self.h));
+            let rows = self.jacobian(&c.columns);
+            rows.add_transposed(dr, forces);
+            let found = c.equations(rows.times(u), dr.map(|d| d * self.h));
             out[own].copy_from_slice(&found[..c.count]);
         }
     }
@@ -414,8 +437,9 @@ impl Contacts {
             let mut on_rows = [0.0; 3];
             on_rows[..c.count].copy_from_slice(&q[own.clone()]);
             let (by_u, by_r) = c.equations_transposed(on_rows);
-            c.rows.add_transposed(by_u, u);
-            let by_forces = c.rows.times(f);
+            let rows = self.jacobian(&c.columns);
+            rows.add_transposed(by_u, u);
+            let by_forces = rows.times(f);
             for (k, out) in out[own].iter_mut().enumerate() {
                 *out = by_forces[k] + self.h * by_r[k];
             }
@@ -434,13 +458,17 @@ impl Contacts {
         for c in &self.list {
             let own = c.first..c.first + c.count;
             let mut du = [0.0; 3];
-            let mut direct = c.restitution * c.rows.times(direction.v)[0];
-            for moved in c.moves.iter().filter(|m| direction.x[m.dof] != 0.0) {
+            let mut direct = c.restitution * self.jacobian(&c.columns).times(direction.v)[0];
+            for moved in self.moves[c.moves.clone()]
+                .iter()
+                .filter(|m| direction.x[m.dof] != 0.0)
+            {
                 let by = direction.x[moved.dof];
-                moved.rows.add_transposed(c.r.map(|r| by * r / self.h), forces);
-                let end = moved.rows.times(ends.end);
+                let rows = self.jacobian(&moved.columns);
+                rows.add_transposed(c.r.map(|r| by * r / self.h), forces);
+                let end = rows.times(ends.end);
                 (0..3).for_each(|i| du[i] += by * end[i]);
-                direct += by * c.by_move(moved, ends);
+                direct += by * (c.by_gap * moved.gap + c.restitution * rows.times(ends.start)[0]);
             }
             let mut found = c.equations(du, [0.0; 3]);
             found[0] += direct;
@@ -461,19 +489,16 @@ impl Contacts {
             let mut on_rows = [0.0; 3];
             on_rows[..c.count].copy_from_slice(&weights.rows[c.first..c.first + c.count]);
             let (by_u, _) = c.equations_transposed(on_rows);
-            for moved in &c.moves {
-                let pushed = moved.rows.times(weights.forces);
+            for moved in &self.moves[c.moves.clone()] {
+                let rows = self.jacobian(&moved.columns);
+                let pushed = rows.times(weights.forces);
                 let force: f64 = pushed.iter().zip(c.r).map(|(a, r)| a * r / self.h).sum();
-                let end: f64 = moved
-                    .rows
-                    .times(ends.end)
-                    .iter()
-                    .zip(by_u)
-                    .map(|(a, b)| a * b)
-                    .sum();
-                x[moved.dof] += force + end + on_rows[0] * c.by_move(moved, ends);
+                let end: f64 = rows.times(ends.end).iter().zip(by_u).map(|(a, b)| a * b).sum();
+                let direct = c.by_gap * moved.gap + c.restitution * rows.times(ends.start)[0];
+                x[moved.dof] += force + end + on_rows[0] * direct;
             }
-            c.rows.add_transposed([c.restitution * on_rows[0], 0.0, 0.0], v);
+            self.jacobian(&c.columns)
+                .add_transposed([c.restitution * on_rows[0], 0.0, 0.0], v);
         }
     }
 }
@@ -505,11 +530,6 @@ impl LinearisedContact {
             }
         }
         (by_u, by_r)
-    }
-
-    /// How the equation of the normal changes with a coordinate, beside the velocity at the end.
-    fn by_move(&self, moved: &LinearisedMove, ends: EndVelocities<'_>) -> f64 {
-        self.by_gap * moved.gap + self.restitution * moved.rows.times(ends.start)[0]
     }
 
     /// The direction of its slip, and its speed (m/s).

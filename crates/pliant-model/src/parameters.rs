@@ -1,6 +1,7 @@
 //! The values that may change while a model is simulated, and the list of rows that follows from
 //! them.
 
+use crate::model::ForceFieldEntry;
 use crate::validate::{check_all_finite, check_finite, check_least};
 use crate::{ComponentId, Field, Model, ModelError, NodeId, PrescribedMotion, RowGroup, Treatment};
 use std::ops::Range;
@@ -272,39 +273,29 @@ impl Parameters {
         input: usize,
         value: f64,
     ) -> Result<(), ModelError> {
-        let place = self.check_input(model, component, input, value)?;
-        self.inputs[place] = value;
-        Ok(())
+        let entry = input_entry(model, component, input, value)?;
+        let place = entry.inputs.start + input;
+        let before = std::mem::replace(&mut self.inputs[place], value);
+        let name = model.component_name(component);
+        let allowed = entry.law.check_inputs(name, &self.inputs[entry.inputs.clone()]);
+        if allowed.is_err() {
+            self.inputs[place] = before;
+        }
+        allowed
     }
 
-    /// The place of an input among all, if it may have a value.
+    /// Whether an input may have a value.
     pub(crate) fn check_input(
         &self,
         model: &Model,
         component: ComponentId,
         input: usize,
         value: f64,
-    ) -> Result<usize, ModelError> {
-        let name = model.component_name(component);
-        check_finite(name, Field::Inputs, value)?;
-        let ComponentId::ForceField(i) = component else {
-            return Err(ModelError::NotRows {
-                name: name.into(),
-                action: "given an input",
-            });
-        };
-        let entry = &model.force_fields()[i].component;
+    ) -> Result<(), ModelError> {
+        let entry = input_entry(model, component, input, value)?;
         let mut inputs = self.inputs[entry.inputs.clone()].to_vec();
-        check_least(
-            name,
-            Field::Inputs,
-            "inputs at least",
-            input.saturating_add(1),
-            inputs.len(),
-        )?;
         inputs[input] = value;
-        entry.law.check_inputs(name, &inputs)?;
-        Ok(entry.inputs.start + input)
+        entry.law.check_inputs(model.component_name(component), &inputs)
     }
 
     /// Takes the values that differ between the initial ones of a model and those that it has
@@ -411,4 +402,35 @@ impl Parameters {
         });
         self.rows += size * count;
     }
+}
+
+/// The force field that has an input, if the value is a number.
+///
+/// # Errors
+/// [`ModelError`] if the component is no force field, it has no such input, or the value is not
+/// finite.
+fn input_entry(
+    model: &Model,
+    component: ComponentId,
+    input: usize,
+    value: f64,
+) -> Result<&ForceFieldEntry, ModelError> {
+    let name = model.component_name(component);
+    check_finite(name, Field::Inputs, value)?;
+    let ComponentId::ForceField(i) = component else {
+        return Err(ModelError::NotRows {
+            name: name.into(),
+            action: "given an input",
+        });
+    };
+    let entry = &model.force_fields()[i].component;
+    let count = entry.inputs.len();
+    check_least(
+        name,
+        Field::Inputs,
+        "inputs at least",
+        input.saturating_add(1),
+        count,
+    )?;
+    Ok(entry)
 }

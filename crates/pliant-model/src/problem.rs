@@ -179,9 +179,7 @@ impl Problem {
     /// [`ModelError`] where [`set_input`](Self::set_input) has one: the component is no force
     /// field, it has no such input, or its law does not allow the value.
     pub fn check_input(&self, component: ComponentId, input: usize, value: f64) -> Result<(), ModelError> {
-        self.parameters
-            .check_input(&self.model, component, input, value)
-            .map(|_| ())
+        self.parameters.check_input(&self.model, component, input, value)
     }
 
     /// Says whether a component acts no more, since [`release`](Self::release).

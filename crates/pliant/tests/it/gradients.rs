@@ -4,6 +4,7 @@
 mod contacts;
 mod controls;
 mod errors;
+mod memory;
 mod rest;
 mod steps;
 mod trajectories;

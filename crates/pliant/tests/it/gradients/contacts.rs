@@ -8,7 +8,7 @@ use pliant::gradient::*;
 use pliant::prelude::*;
 
 /// A body of this shape over the ground, moving.
-fn body(
+pub(super) fn body(
     shape: Shape,
     half: f64,
     pose: Pose,

@@ -8,7 +8,7 @@ use pliant::continuum::{
 use pliant::prelude::*;
 
 /// A net of particles on springs, in one treatment, a corner held.
-fn net(treatment: Treatment, damping: f64) -> Model {
+pub(super) fn net(treatment: Treatment, damping: f64) -> Model {
     let mut model = Model::new();
     model.set_gravity([0.0, 0.0, -9.81]).unwrap();
     let n = 4;
@@ -120,9 +120,20 @@ fn rods() {
     }
 }
 
+/// A beam of four hexahedra, clamped at one end.
+pub(super) fn beam(solid: &Solid) -> Model {
+    let mesh = Mesh::hexahedral_box([0.4, 0.1, 0.1], [4, 1, 1]).unwrap();
+    let mut model = Model::new();
+    model.set_gravity([0.0, 0.0, -9.81]).unwrap();
+    let parts = solid.add_to(&mut model, "beam", &mesh).unwrap();
+    for (i, _) in mesh.nodes.iter().enumerate().filter(|(_, x)| x[0] == 0.0) {
+        model.fix(parts.nodes, i, &[true; 3]).unwrap();
+    }
+    model
+}
+
 #[test]
 fn solids() {
-    let mesh = Mesh::hexahedral_box([0.4, 0.1, 0.1], [4, 1, 1]).unwrap();
     let stable = StrainEnergy::stable_neo_hookean(1e5, 0.3);
     for (what, solid) in [
         ("corotational", Solid::corotational(1e5, 0.3)),
@@ -140,14 +151,7 @@ fn solids() {
             Solid::corotational(1e5, 0.5).with_incompressibility(Incompressibility::PerElement),
         ),
     ] {
-        let mut model = Model::new();
-        model.set_gravity([0.0, 0.0, -9.81]).unwrap();
-        let parts = solid.add_to(&mut model, "beam", &mesh).unwrap();
-        for (i, x) in mesh.nodes.iter().enumerate().filter(|(_, x)| x[0] == 0.0) {
-            let _ = x;
-            model.fix(parts.nodes, i, &[true; 3]).unwrap();
-        }
-        check(what, model, options(), 0.02, 1e-7);
+        check(what, beam(&solid), options(), 0.02, 1e-7);
     }
 }
 

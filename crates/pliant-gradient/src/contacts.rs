@@ -6,7 +6,8 @@
 //!
 //! ```math
 //! M (v+ - v)/h - ... - J_c(x)^T r/h = 0
-//! u_n + g(x)/h = 0  (open at the start)   u_n + e u_n(v) = 0  (closed, or an impact)
+//! u_n + g(x)/h = 0  (open at the start)   u_n + e u_n(v) = 0  (an impact)
+//! u_n + e u_n(v) + rate g(x) = 0  (closed; the rate at which overlap is taken back, or zero)
 //! u_n + g(x)/(h + d) + C r_n/(h (h + d)) = 0  (compliant)
 //! u_t = 0  (sticking)   r_t + mu r_n u_t/|u_t| = 0  (slipping)
 //! ```
@@ -66,6 +67,8 @@ pub struct TakenContact {
     pub compliance: [f64; 2],
     /// Coefficient of restitution that acts where it is an impact.
     pub restitution: f64,
+    /// Rate (1/s) at which its row takes overlap back, of a hard contact.
+    pub recovery: f64,
     /// Impulse on the second side (world, N s).
     pub impulse: [f64; 3],
 }
@@ -333,7 +336,8 @@ impl Contacts {
             let strikes = contact.restitution > 0.0 && (is_closed || place.gap + h * closing < 0.0);
             let (by_gap, by_force) = match compliance > 0.0 {
                 true => (1.0 / reach, compliance / (h * reach)),
-                false if strikes || is_closed => (0.0, 0.0),
+                false if is_closed => (contact.recovery, 0.0),
+                false if strikes => (0.0, 0.0),
                 false => (1.0 / h, 0.0),
             };
             self.list.push(LinearisedContact {
@@ -379,11 +383,14 @@ impl Contacts {
     }
 
     /// The largest share of a velocity, or of the friction, that the equations of a contact miss,
-    /// with the velocities of all nodes at the start.
-    pub(crate) fn missed(&self, start: &[f64], fastest: f64) -> f64 {
+    /// with the velocities of all nodes at the start. The velocity is the fastest one, or that which
+    /// the impulse of the contact gives (`given` by a unit impulse on a row), from which those at
+    /// rest are the remainder.
+    pub(crate) fn missed(&self, start: &[f64], fastest: f64, given: impl Fn(usize) -> f64) -> f64 {
         let mut worst = 0.0f64;
         for c in &self.list {
             let before = self.jacobian(&c.columns).times(start)[0];
+            let fastest = fastest.max(given(c.first) * c.r[0].abs());
             let normal = c.u[0] + c.by_gap * c.gap + c.by_force * c.r[0] + c.restitution * before;
             worst = worst.max(normal.abs() / fastest);
             match c.branch {

@@ -159,13 +159,33 @@ impl Family {
         at: &Moment<'_>,
         [dr, ds]: [&mut Vec<f64>; 2],
     ) -> Result<(), GradientError> {
-        check_index("parameter", parameter, self.len())?;
         dr.clear();
         dr.resize(base.dof_count(), 0.0);
         ds.clear();
         ds.resize(base.row_count(), 0.0);
+        self.each_member(base, parameter, |member, Sample { weight, .. }| {
+            member.evaluate(at)?;
+            dr.iter_mut()
+                .zip(&member.primal)
+                .for_each(|(d, r)| *d += weight * r);
+            ds.iter_mut()
+                .zip(&member.rows)
+                .for_each(|(d, r)| *d += weight * r);
+            Ok(())
+        })
+    }
+
+    /// Visits the equations at the points of the stencil of a parameter, which follow the controls
+    /// of `base`.
+    pub(crate) fn each_member(
+        &mut self,
+        base: &Problem,
+        parameter: usize,
+        mut f: impl FnMut(&mut Equations, Sample) -> Result<(), GradientError>,
+    ) -> Result<(), GradientError> {
+        check_index("parameter", parameter, self.len())?;
         let scale = SHARE * self.scales[parameter];
-        for (member, (_, weight)) in self.members[parameter].iter_mut().zip(STENCIL) {
+        for (member, (step, weight)) in self.members[parameter].iter_mut().zip(STENCIL) {
             check_structure(base, &member.problem, || other_parameter(parameter))?;
             member.problem.follow(base)?;
             let (expected, found) = (base.row_count(), member.problem.row_count());
@@ -180,17 +200,23 @@ impl Family {
             if member.rows.len() != expected {
                 *member = Equations::new(member.problem.clone())?;
             }
-            member.evaluate(at)?;
-            let weight = weight / scale;
-            dr.iter_mut()
-                .zip(&member.primal)
-                .for_each(|(d, r)| *d += weight * r);
-            ds.iter_mut()
-                .zip(&member.rows)
-                .for_each(|(d, r)| *d += weight * r);
+            let sample = Sample {
+                change: step * scale,
+                weight: weight / scale,
+            };
+            f(member, sample)?;
         }
         Ok(())
     }
+}
+
+/// A point of the stencil of a parameter.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sample {
+    /// How far the parameter is moved there.
+    pub(crate) change: f64,
+    /// Its weight in the derivative.
+    pub(crate) weight: f64,
 }
 
 /// Adds `weight` times the displacement and the difference of velocity from one initial state to

@@ -23,6 +23,7 @@ mod row_law;
 mod solve;
 mod step;
 mod symmetric;
+mod vibration;
 
 pub use contacts::{ContactBranch, ContactMove, ContactPlace, TakenContact};
 pub use error::GradientError;
@@ -30,6 +31,7 @@ pub use family::{Family, MakeModel};
 pub use rest::{RestDerivative, RestState};
 pub use solve::SolveReport;
 pub use step::{StepDerivative, TakenStep};
+pub use vibration::{CriticalLoad, VibrationMode};
 
 /// A direction in the space of states, or a gradient over it: one number for each independent
 /// coordinate, of displacements (of bodies: translation in world axes, rotation in body axes) and

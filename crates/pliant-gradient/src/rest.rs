@@ -4,6 +4,7 @@ use crate::implicit::{Implicit, SOLVED};
 use crate::kinematics::gather;
 use crate::solve::SolveReport;
 use crate::step::{check_external, check_state};
+use crate::vibration::{self, CriticalLoad, VibrationMode};
 use crate::{Family, GradientError, check_length};
 use pliant_model::{Problem, State};
 
@@ -30,7 +31,8 @@ pub struct RestState<'a> {
 /// multipliers.
 ///
 /// **Use.** As [`StepDerivative`](crate::StepDerivative). At limit and branch points the matrix is
-/// singular, and there is no derivative.
+/// singular, and there is no derivative but that of the limit itself
+/// ([`critical_load_by`](Self::critical_load_by)).
 #[derive(Debug)]
 pub struct RestDerivative {
     implicit: Implicit,
@@ -62,8 +64,7 @@ impl RestDerivative {
     /// is one, linearises, and factors.
     ///
     /// # Errors
-    /// Those of [`StepDerivative::place`](crate::StepDerivative::place), and
-    /// [`GradientError::Singular`].
+    /// Those of [`StepDerivative::place`](crate::StepDerivative::place).
     pub fn place(&mut self, problem: &Problem, rest: &RestState<'_>) -> Result<(), GradientError> {
         self.implicit.begin(problem)?;
         check_state(problem, rest.state, ["positions at rest", "velocities at rest"])?;
@@ -102,7 +103,8 @@ impl RestDerivative {
     /// ([`equations_by`](Self::equations_by)), or, as `-J^T df`, by forces.
     ///
     /// # Errors
-    /// [`GradientError::NotConverged`], [`GradientError::NotReady`], [`GradientError::Length`].
+    /// [`GradientError::NotConverged`], [`GradientError::Singular`] at limit and branch points,
+    /// [`GradientError::NotReady`], [`GradientError::Length`].
     pub fn tangent(
         &mut self,
         [dr, ds]: [&[f64]; 2],
@@ -251,5 +253,92 @@ impl RestDerivative {
         dr.iter_mut().zip(&*on_dofs).for_each(|(d, a)| *d += a);
         ds.iter_mut().zip(&*on_rows).for_each(|(d, a)| *d += a);
         Ok(())
+    }
+
+    /// The derivative of the eigenvalue `omega^2` (rad^2/s^2) of a mode of vibration about the placed
+    /// state by one parameter, with which the state of rest moves too.
+    ///
+    /// **Equation.** With the matrix `A` of the equations at rest, `A z = omega^2 B z` for
+    /// `z = (u, l)` and `B = (M, 0)`, and with the weights `w = (u, -l)`
+    ///
+    /// ```math
+    /// d(omega^2) = (w^T dA z - omega^2 u^T dM u) / u^T M u
+    /// ```
+    ///
+    /// along the change of the model, of the positions and of the multipliers together. `dA` is by
+    /// central differences of fourth order of products, good to about 1e-10 of their terms.
+    ///
+    /// Of eigenvalues that coincide, shapes are any basis, and none of them has a derivative of its
+    /// own. The mode is to be exact, found with a tolerance of 1e-10 or less: its error is that of
+    /// the derivative.
+    ///
+    /// # Errors
+    /// [`GradientError::NotSolved`] for a mode whose equations miss more than 1e-6 of their terms;
+    /// those of [`tangent`](Self::tangent) and [`equations_by`](Self::equations_by).
+    pub fn eigenvalue_by(
+        &mut self,
+        family: &mut Family,
+        parameter: usize,
+        mode: &VibrationMode<'_>,
+    ) -> Result<f64, GradientError> {
+        self.implicit.check_placed()?;
+        let shape = vibration::Shape::of(&mut self.implicit, mode)?;
+        let [mut dr, mut ds, mut x, mut multipliers] = [(); 4].map(|()| Vec::new());
+        self.equations_by(family, parameter, [&mut dr, &mut ds])?;
+        self.tangent([&dr, &ds], [&mut x, &mut multipliers])?;
+        let places = family.start(parameter)[0].iter().zip(&self.implicit.kept.fixed);
+        for (x, (start, fixed)) in x.iter_mut().zip(places) {
+            *x = if *fixed { *start } else { *x };
+        }
+        shape.eigenvalue_by(&self.implicit, family, parameter, [&x, &multipliers])
+    }
+
+    /// The derivative of the load factor of a limit point, which is placed, by one parameter.
+    ///
+    /// **Equation.** At a limit point the equations `(r, s)` at rest have a mode `(u, l)` without
+    /// stiffness, and with `w = (u, -l)`, over the load factor `q` and a parameter `p`
+    ///
+    /// ```math
+    /// dq/dp = - w^T d(r, s)/dp / w^T d(r, s)/dq
+    /// ```
+    ///
+    /// **Use.** A path of equilibria locates the point and has its state; the mode is the lowest one
+    /// about it. The error is of the order of the distance from the limit point.
+    ///
+    /// # Errors
+    /// [`GradientError::NotSolved`] for a mode that has stiffness there, more than 1e-6 of that of
+    /// the model; [`GradientError::NotBuilt`] where the load does no work along it, as at branch
+    /// points; those of [`equations_by`](Self::equations_by).
+    pub fn critical_load_by(
+        &mut self,
+        family: &mut Family,
+        parameter: usize,
+        load: CriticalLoad<'_>,
+        mode: &VibrationMode<'_>,
+    ) -> Result<f64, GradientError> {
+        self.implicit.check_placed()?;
+        let shape = vibration::Shape::without_stiffness(&mut self.implicit, mode)?;
+        let [mut dr, mut ds] = [Vec::new(), Vec::new()];
+        let [by_load, size] = match load {
+            CriticalLoad::Parameter(k) => {
+                self.equations_by(family, k, [&mut dr, &mut ds])?;
+                shape.work([&dr, &ds])
+            }
+            CriticalLoad::Force(force) => {
+                self.carry(force, &mut dr)?;
+                dr.iter_mut().for_each(|r| *r = -*r);
+                ds.resize(self.rows[0].len(), 0.0);
+                shape.work([&dr, &ds])
+            }
+        };
+        if by_load.abs() <= SOLVED * size {
+            return Err(GradientError::NotBuilt {
+                what: "the critical load".to_owned(),
+                why: "the load does no work along the mode: the point is a branch point, or another load's",
+            });
+        }
+        self.equations_by(family, parameter, [&mut dr, &mut ds])?;
+        let [by_parameter, _] = shape.work([&dr, &ds]);
+        Ok(-by_parameter / by_load)
     }
 }

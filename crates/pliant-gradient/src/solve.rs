@@ -103,7 +103,7 @@ impl Saddle {
     }
 
     /// Fills and factors the symmetric matrix at a moment that the equations were evaluated at: of
-    /// a step, or of rest.
+    /// a step, or of rest. One that is singular is an error of [`solve`](Self::solve).
     ///
     /// # Errors
     /// [`GradientError::Solve`] where there is no factor.
@@ -177,14 +177,11 @@ impl Saddle {
             _ => extended.fill(self.assembler.system(), &[], tail)?,
         };
         let singular = self.solver.prepare(system, step.is_some())?;
-        if let Some(variable) = singular {
-            let place = match variable {
-                Variable::Dof(k) => equations.problem.describe_dof(k),
-                Variable::Row(k) if k < equations.rows.len() => equations.problem.describe_row(k),
-                Variable::Row(_) => "a contact".to_owned(),
-            };
-            return Err(GradientError::Singular { place });
-        }
+        self.solver.singular = singular.map(|variable| match variable {
+            Variable::Dof(k) => equations.problem.describe_dof(k),
+            Variable::Row(k) if k < equations.rows.len() => equations.problem.describe_row(k),
+            Variable::Row(_) => "a contact".to_owned(),
+        });
         self.find_units(equations, linearised, step.map(|step| step.scheme.h));
         Ok(())
     }
@@ -223,17 +220,26 @@ impl Saddle {
         }
     }
 
+    /// The velocity that a unit impulse on a row gives its coordinate, about (1/kg): the diagonal of
+    /// `J D_W^-1 J^T + R`.
+    pub(crate) fn given_velocity(&self, row: usize) -> f64 {
+        self.scales[1][row].powi(2)
+    }
+
     /// Solves the equations, or the transposed ones, for the right-hand sides that are set, where
     /// `product` writes the product of the exact matrix, or of its transpose, with an answer. Fixed
     /// coordinates stay zero.
     ///
     /// # Errors
-    /// [`GradientError::NotConverged`], [`GradientError::Solve`].
+    /// [`GradientError::NotConverged`], [`GradientError::Singular`], [`GradientError::Solve`].
     pub(crate) fn solve(
         &mut self,
         transposed: bool,
         product: impl FnMut(&[f64], &[f64], &mut [f64], &mut [f64]),
     ) -> Result<SolveReport, GradientError> {
+        if let Some(place) = &self.solver.singular {
+            return Err(GradientError::Singular { place: place.clone() });
+        }
         let Self {
             assembler,
             behind,

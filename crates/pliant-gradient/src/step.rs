@@ -165,7 +165,6 @@ impl StepDerivative {
         contacts.add_sizes(&mut kept.contact_sizes);
         equations.evaluate(&kept.get())?;
         linearised.place(equations, &kept.get())?;
-        self.check_solved(step)?;
         let displacement = &mut self.room[0];
         gather(problem, &step.end.velocities, displacement);
         displacement.iter_mut().for_each(|v| *v *= step.h);
@@ -185,6 +184,7 @@ impl StepDerivative {
         };
         saddle.place(equations, linearised, Some(factored), kept)?;
         let rows = saddle.rhs[1].len();
+        self.check_solved(step)?;
         self.rows.iter_mut().for_each(|list| list.resize(rows, 0.0));
         self.implicit.is_placed();
         Ok(())
@@ -197,6 +197,7 @@ impl StepDerivative {
             equations,
             linearised,
             kept,
+            saddle,
             ..
         } = &self.implicit;
         let problem = &equations.problem;
@@ -219,7 +220,8 @@ impl StepDerivative {
         }
         let fastest = step.end.velocities.iter().chain(&step.start.velocities);
         let fastest = fastest.fold(SLOW * largest / step.h, |l, v| l.max(v.abs()));
-        let by_contacts = linearised.contacts.missed(&step.start.velocities, fastest);
+        let given = |row: usize| saddle.given_velocity(equations.rows.len() + row);
+        let by_contacts = linearised.contacts.missed(&step.start.velocities, fastest, given);
         if by_contacts > share {
             (place, share) = (None, by_contacts);
         }

@@ -13,6 +13,8 @@ pub(crate) struct Factor {
     stationary: StationarySolver,
     is_minimum: bool,
     right: [Vec<f64>; 2],
+    /// The place of an unknown without a pivot, if the system is singular.
+    pub(crate) singular: Option<String>,
 }
 
 impl Factor {

@@ -7,8 +7,9 @@ mod trajectory;
 use crate::{Error, Integrator, Options, Simulation};
 pub(crate) use contacts::taken_contacts;
 pub use pliant_gradient::{
-    ContactBranch, ContactMove, ContactPlace, Family, GradientError, MakeModel, RestDerivative, RestState,
-    SolveReport, StateVector, StepDerivative, TakenContact, TakenStep, check_length,
+    ContactBranch, ContactMove, ContactPlace, CriticalLoad, Family, GradientError, MakeModel, RestDerivative,
+    RestState, SolveReport, StateVector, StepDerivative, TakenContact, TakenStep, VibrationMode,
+    check_length,
 };
 pub use trajectory::{
     Control, NodeGradient, Objective, Trajectory, TrajectoryGradient, TrajectoryReport, TrajectoryTangent,

@@ -178,6 +178,32 @@ impl Simulation {
         Ok(())
     }
 
+    /// Replaces the multipliers [N, N m], one per row, as those of the present positions: of a point
+    /// of a path, of an equilibrium that was found before. [`set_state`](Self::set_state) makes
+    /// them zero.
+    ///
+    /// # Errors
+    /// [`Error::Model`] if there are not as many as rows, [`Error::NotFinite`]; then nothing changes.
+    pub fn set_multipliers(&mut self, multipliers: &[f64]) -> Result<(), Error> {
+        let (expected, found) = (self.motion.multipliers.len(), multipliers.len());
+        if expected != found {
+            let what = "multipliers";
+            return Err(Error::Model(ModelError::State {
+                what,
+                expected,
+                found,
+            }));
+        }
+        if let Some(row) = multipliers.iter().position(|l| !l.is_finite()) {
+            return Err(Error::NotFinite {
+                what: self.system.model.describe_row(row),
+                time: self.motion.time,
+            });
+        }
+        self.motion.multipliers.copy_from_slice(multipliers);
+        Ok(())
+    }
+
     /// Takes a state, but for the internal variables, which stay.
     fn take_state(&mut self, state: &State) -> Result<(), Error> {
         let mut new = state.clone();

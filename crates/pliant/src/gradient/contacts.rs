@@ -2,7 +2,7 @@
 
 use crate::Simulation;
 use crate::contact::{
-    Contact, ContactList, ContactReading, ContactState, FrictionCoupling, FrictionModel, Restitution,
+    Contact, ContactList, ContactReading, ContactState, FrictionCoupling, FrictionModel, Overlap, Restitution,
 };
 use pliant_gradient::{ContactBranch, ContactMove, ContactPlace, GradientError, TakenContact};
 use pliant_kkt::Support;
@@ -45,6 +45,24 @@ fn slip_of(reading: &ContactReading) -> f64 {
 }
 
 const COMES_AND_GOES: &str = "it comes and goes, or changes its elements, close to the start of the step: there is no derivative there";
+
+/// The rate at which the row of a contact takes its overlap back.
+fn recovery(simulation: &Simulation, reading: &ContactReading) -> Result<f64, GradientError> {
+    let contact = &reading.contact;
+    match simulation.options.contacts.overlap {
+        Overlap::Rows { rate, speed } if contact.gap <= 0.0 && contact.law.compliance == 0.0 => {
+            match -rate * contact.gap < speed {
+                true => Ok(rate),
+                false => Err(not_built(
+                    simulation,
+                    reading,
+                    "its overlap recovers at the largest speed of `Overlap::Rows`",
+                )),
+            }
+        }
+        _ => Ok(0.0),
+    }
+}
 
 /// Whether two contacts act on the same elements.
 fn same_elements(a: &[Support], b: &[Support]) -> bool {
@@ -114,6 +132,7 @@ pub(crate) fn taken_contacts(
             },
             compliance: [law.compliance, law.relaxation_time],
             restitution: share * law.restitution,
+            recovery: recovery(simulation, reading)?,
             impulse: reading.impulse,
         });
     }

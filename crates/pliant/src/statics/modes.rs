@@ -7,6 +7,7 @@ use super::residual::{SideRule, fill_tangent, find_residual};
 use super::workspace::{Setting, Workspace};
 use super::{Equilibrium, StaticMethod};
 use crate::Error;
+use crate::gradient::VibrationMode;
 use pliant_kkt::Scheme;
 use pliant_model::{Model, NodeId, State};
 use pliant_solvers::eigen::{self, EigenError, EigenOptions};
@@ -117,6 +118,16 @@ impl Mode {
         match self.kind {
             ModeKind::Growth => (-self.eigenvalue).sqrt(),
             ModeKind::Vibration | ModeKind::Free => 0.0,
+        }
+    }
+
+    /// The mode as [`RestDerivative::eigenvalue_by`](crate::gradient::RestDerivative::eigenvalue_by)
+    /// takes it.
+    pub fn to_differentiate(&self) -> VibrationMode<'_> {
+        VibrationMode {
+            eigenvalue: self.eigenvalue,
+            velocities: &self.velocities,
+            multipliers: &self.multipliers,
         }
     }
 

@@ -174,6 +174,10 @@ pub struct CriticalPoint {
     pub after: usize,
     /// Negative modes before and behind.
     pub negative_modes: (usize, usize),
+    /// Positions of all nodes there, as located, or of the next point; velocities are zero.
+    pub state: State,
+    /// Multipliers of all rows there, likewise [N, N m].
+    pub multipliers: Vec<f64>,
 }
 
 /// How a path ended.

@@ -8,6 +8,7 @@ mod memory;
 mod rest;
 mod steps;
 mod trajectories;
+mod vibrations;
 
 use crate::tools::numbers;
 use pliant::gradient::*;

@@ -55,6 +55,8 @@ pub(crate) fn find_critical(
     let after = change.after;
     let Origin { base, direction } = change.from;
     let mut out = Vec::new();
+    // The last place that was reached: at first the next point of the path.
+    let mut place = (at.motion.state.clone(), work.unknowns.lambda.clone());
     let mut low = Sample {
         share: 0.0,
         load: base.unknowns.factor,
@@ -73,6 +75,8 @@ pub(crate) fn find_critical(
             let Some(sample) = look(at, work, tracer, change, share)? else {
                 break;
             };
+            place.0.clone_from(&at.motion.state);
+            place.1.clone_from(&work.unknowns.lambda);
             if work.linear.kind.negative == before {
                 low = sample;
             } else {
@@ -88,6 +92,8 @@ pub(crate) fn find_critical(
             load: 0.5 * (low.load + high.load),
             after,
             negative_modes: (before, behind),
+            state: place.0.clone(),
+            multipliers: place.1.clone(),
         });
         (before, low) = (behind, high);
     }
@@ -98,6 +104,8 @@ pub(crate) fn find_critical(
             load: 0.5 * (low.load + end),
             after,
             negative_modes: (before, last),
+            state: place.0,
+            multipliers: place.1,
         });
     }
     Ok(out)

@@ -3,7 +3,7 @@
 use super::{check_step, check_step_without, options};
 use crate::worlds::{ground, on_feet, rough};
 use pliant::collision::*;
-use pliant::contact::ContactState;
+use pliant::contact::{ContactState, Overlap};
 use pliant::gradient::*;
 use pliant::prelude::*;
 
@@ -95,6 +95,45 @@ fn balls_on_balls() {
     s.step(0.001).unwrap();
     s.step(0.001).unwrap();
     assert_eq!(states(&s), [ContactState::Slipping]);
+}
+
+/// A ball that rolls down another one, which it overlaps at first, with friction or without: the
+/// rows of the steps take that back.
+#[test]
+fn balls_whose_overlap_rows_take_back() {
+    for friction in [0.0, 0.3] {
+        let mut m = Model::new();
+        m.set_gravity([0.0, 0.0, -9.81]).unwrap();
+        let poses = [Pose::at([0.0; 3]), Pose::at([0.06, 0.0, 0.1903])];
+        let node = m.add_rigid_bodies("balls", &poses).unwrap();
+        let masses = [20.0, 1.0].map(|mass| RigidMass::principal(mass, [4e-3 * mass; 3]));
+        m.add_mass("mass", node, Mass::Rigid(masses.to_vec())).unwrap();
+        m.fix(node, 0, &[true; 6]).unwrap();
+        let mut world = World::new();
+        let material = world.add_material(rough(friction)).unwrap();
+        for element in [0, 1] {
+            let place = Placement::Body {
+                node,
+                element,
+                pose: Pose::default(),
+            };
+            let collider = Collider::new(&format!("ball {element}"), Shape::ball(0.1).unwrap(), place);
+            world.add(collider.with_material(material)).unwrap();
+        }
+        let mut with_rows = options();
+        with_rows.contacts.overlap = Overlap::Rows {
+            rate: 20.0,
+            speed: 1.0,
+        };
+        let mut s = Simulation::with_options(m, with_rows).unwrap();
+        s.set_contacts(world).unwrap();
+        s.step(0.01).unwrap();
+        check_step(&format!("overlap, {friction}"), &mut s, 0.01, 1e-7);
+        s.step(0.01).unwrap();
+        let contact = s.contacts()[0];
+        assert!(contact.contact.gap < -1e-5, "{}", contact.contact.gap);
+        assert_ne!(contact.state, ContactState::Open);
+    }
 }
 
 /// A ball on its way down, one that lands in the step, and one that bounces.

@@ -224,3 +224,118 @@ fn an_arch_past_its_limit_point_moves_as_differences_say() {
         );
     }
 }
+
+/// The forces on a node along z that a load is, in the order of all velocities.
+fn along_z(model: &Model, node: NodeId, size: f64, axis: usize) -> Vec<f64> {
+    let mut out = vec![0.0; model.velocity_count()];
+    out[model.node(node).first_velocity + axis] = size;
+    out
+}
+
+/// The first limit point of a model under a force on one node, as its path locates it: the load,
+/// and its derivatives by the parameters of the model.
+fn limit_load(make: &dyn Fn(&[f64]) -> Model, p: &[f64], node: &str, axis: usize) -> (f64, Vec<f64>) {
+    let mut simulation = Simulation::new(make(p)).unwrap();
+    let node = simulation.model().node_named(node).unwrap();
+    let mut force = [0.0; 3];
+    force[axis] = -1.0;
+    simulation.set_force(node, 0, &force).unwrap();
+    let how = Continuation {
+        loads: Loads {
+            forces: true,
+            ..Loads::default()
+        },
+        end: 1e6,
+        step: 0.05,
+        largest_step: 0.5,
+        tolerance: 1e-12,
+        ..Continuation::default()
+    };
+    let mut last = 0.0;
+    let mut rises = |point: &pliant::PathPoint| point.load >= std::mem::replace(&mut last, point.load);
+    let path = simulation.follow(&how, |_, point| rises(point)).unwrap();
+    let mut limits = path.critical.into_iter();
+    let limit = limits.rfind(|c| c.kind == CriticalKind::Limit).unwrap();
+    let problem = |p: &[f64]| Ok(Problem::new(make(p)));
+    let mut family = Family::new(&problem, p, p).unwrap();
+    let unit = along_z(simulation.model(), node, -1.0, axis);
+    // The mode without stiffness, about the limit point.
+    let mut there = simulation;
+    there.set_state(&limit.state).unwrap();
+    there.set_multipliers(&limit.multipliers).unwrap();
+    there.set_force(node, 0, &force.map(|f| limit.load * f)).unwrap();
+    let about = ModeOptions {
+        count: 6,
+        about: About::Present,
+        tolerance: 1e-12,
+        ..ModeOptions::default()
+    };
+    let modes = there.modes(&about).unwrap().modes;
+    let mut rest = RestDerivative::new(there.problem()).unwrap();
+    rest.place(there.problem(), &there.rest_state()).unwrap();
+    let least = |a: &&Mode, b: &&Mode| a.eigenvalue.abs().total_cmp(&b.eigenvalue.abs());
+    let mode = modes.iter().min_by(least).unwrap().to_differentiate();
+    let load = CriticalLoad::Force(&unit);
+    let by = (0..p.len()).map(|k| rest.critical_load_by(&mut family, k, load, &mode).unwrap());
+    let by = by.collect();
+    // A load that does no work along the mode has no limit there; a mode with stiffness is none.
+    let across = along_z(there.model(), node, 1.0, (axis + 2) % 3);
+    let refused = rest.critical_load_by(&mut family, 0, CriticalLoad::Force(&across), &mode);
+    assert!(
+        matches!(refused, Err(GradientError::NotBuilt { .. })),
+        "{refused:?}"
+    );
+    if there.model().dof_count() == 3 {
+        return (limit.load, by);
+    }
+    let stiff: Vec<f64> = (0..mode.velocities.len()).map(|k| (k as f64).cos()).collect();
+    let stiff = VibrationMode {
+        velocities: &stiff,
+        ..mode
+    };
+    let refused = rest.critical_load_by(&mut family, 0, load, &stiff);
+    assert!(
+        matches!(refused, Err(GradientError::NotSolved { .. })),
+        "{refused:?}"
+    );
+    (limit.load, by)
+}
+
+/// `F = 2 k w ((l/w)^(2/3) - 1)^(3/2)`, and its derivatives.
+#[test]
+fn the_limit_load_of_a_truss_moves_as_its_formula_says() {
+    let p = [50.0, 1.0, 1.05f64];
+    let (load, by) = limit_load(&|p: &[f64]| truss(p[0], p[1], p[2]), &p, "apex", 1);
+    let [k, w, l] = p;
+    let (q, root) = ((l / w).powf(2.0 / 3.0) - 1.0, (l / w).cbrt());
+    let expected = 2.0 * k * w * q.powf(1.5);
+    assert!((load / expected - 1.0).abs() < 1e-10, "{load} {expected}");
+    let by_expected = [
+        expected / k,
+        2.0 * k * (q.powf(1.5) - q.sqrt() * root * root),
+        2.0 * k * q.sqrt() / root,
+    ];
+    for (k, (found, expected)) in by.iter().zip(by_expected).enumerate() {
+        assert!((found / expected - 1.0).abs() < 1e-8, "{k}: {found} {expected}");
+    }
+}
+
+/// Of an arch, against differences of limit loads that paths locate.
+#[test]
+fn the_limit_load_of_an_arch_moves_as_differences_say() {
+    let p = [1e8, 0.06];
+    let make = |p: &[f64]| arch(p[0], p[1], false);
+    let (load, by) = limit_load(&make, &p, "crown", 2);
+    for k in 0..2 {
+        let step = 4e-3 * p[k];
+        let at = |times: f64| {
+            let mut moved = p;
+            moved[k] += times * step;
+            limit_load(&make, &moved, "crown", 2).0
+        };
+        let differences = (8.0 * (at(1.0) - at(-1.0)) - (at(2.0) - at(-2.0))) / (12.0 * step);
+        // Loads are located to about 1e-10, which steps of 4e-3 divide.
+        let off = ((by[k] - differences) * p[k] / load).abs();
+        assert!(off < 1e-6, "{k}: {} {differences}", by[k]);
+    }
+}

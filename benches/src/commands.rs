@@ -129,7 +129,7 @@ pub(crate) const COMMANDS: &[Command] = &[
     ),
     command(
         "gradients",
-        "derivatives of steps beside the steps  [--quick]",
+        "derivatives of steps beside the steps, or beside MuJoCo's and MJX's  [--quick, --peers]",
         gradients::run,
     ),
     command(

@@ -1,4 +1,8 @@
-//! The cost of derivatives beside that of the steps that they are of.
+//! The cost of derivatives beside that of the steps that they are of, and beside other programs'.
+//!
+//! `cargo xtask bench gradients [--quick, --peers]`.
+
+mod peers;
 
 use super::Ended;
 use pliant::continuum::{Mesh, Solid};
@@ -12,6 +16,9 @@ const WARM: usize = 5;
 const TIMES: usize = 31;
 
 pub(super) fn run(arguments: &[String]) -> Ended {
+    if arguments.iter().any(|a| a == "--peers") {
+        return peers::run();
+    }
     let times = match arguments.iter().any(|a| a == "--quick") {
         true => 5,
         false => TIMES,

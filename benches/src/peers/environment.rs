@@ -42,12 +42,20 @@ impl Environment {
         Self { python }
     }
 
-    /// That in a folder, made there by `python3 -m venv` and pip if it is not there with the same
-    /// versions.
+    /// That in a folder with MuJoCo, as [`with_packages`](Self::with_packages) makes it.
+    ///
+    /// # Errors
+    /// Those of [`with_packages`](Self::with_packages).
+    pub fn in_folder(folder: &Path) -> Result<Self, EnvironmentError> {
+        Self::with_packages(folder, &PACKAGES)
+    }
+
+    /// That in a folder with packages, made there by `python3 -m venv` and pip if it is not there
+    /// with the same versions.
     ///
     /// # Errors
     /// If Python cannot be started, or pip fails, as it does without a network.
-    pub fn in_folder(folder: &Path) -> Result<Self, EnvironmentError> {
+    pub fn with_packages(folder: &Path, packages: &[&str]) -> Result<Self, EnvironmentError> {
         let inside = if cfg!(windows) {
             "Scripts/python.exe"
         } else {
@@ -55,7 +63,7 @@ impl Environment {
         };
         let python = folder.join(inside);
         let record = folder.join("packages.txt");
-        let wanted = PACKAGES.join("\n");
+        let wanted = packages.join("\n");
         if std::fs::read_to_string(&record).is_ok_and(|found| found == wanted) {
             return Ok(Self { python });
         }
@@ -65,7 +73,7 @@ impl Environment {
             Command::new(system).args(["-m", "venv", "--clear"]).arg(folder),
         )?;
         let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
-        succeed("pip", Command::new(&python).args(pip).args(PACKAGES))?;
+        succeed("pip", Command::new(&python).args(pip).args(packages))?;
         std::fs::write(&record, wanted).map_err(|e| EnvironmentError::Record(record, e))?;
         Ok(Self { python })
     }

@@ -138,9 +138,76 @@ impl Rollout {
         Ok(arrays::vector(py, &found.parameters))
     }
 
+    /// Product with ``direction`` of the Hessian, by the parameters, of a function of the moments
+    /// whose gradient by them ``gradient_of(moments)`` returns (shape :attr:`shape`), for Newton's
+    /// method with conjugate gradients.
+    ///
+    /// It is the change of the exact gradient along the direction, by central differences of fourth
+    /// order that move no parameter by more than a thousandth; it takes four gradients, whatever
+    /// the number of parameters, and is good to about 1e-7 where the function is smooth.
+    ///
+    /// >>> import numpy as np
+    /// >>> import pliant
+    /// >>> model = pliant.Model.from_string('''(
+    /// ...     parameters: {"speed": 3},
+    /// ...     run: (duration: 1, step: 0.01, integrator: Nonlinear),
+    /// ...     nodes: [Particles(
+    /// ...         name: "stone", positions: [(0, 0, 0)], velocities: [("$speed", 0, 0)], mass: 2,
+    /// ...     )],
+    /// ... )''')
+    /// >>> rollout = pliant.Rollout(model, ["speed"], ["stone"])
+    /// >>> def by_square_of_end(way):
+    /// ...     by = np.zeros_like(way)
+    /// ...     by[-1] = 2 * way[-1]
+    /// ...     return by
+    /// >>> rollout.hessian_product([3], [1], by_square_of_end).round(6)
+    /// array([2.])
+    fn hessian_product<'py>(
+        &self,
+        py: Python<'py>,
+        values: Numbers<'py>,
+        direction: Numbers<'py>,
+        gradient_of: Bound<'py, PyAny>,
+    ) -> PyResult<Vector<'py>> {
+        let values = self.read(py, &values)?;
+        let direction = arrays::values(py, &direction, "a direction of the parameters", &[values.len()])?;
+        let (rows, columns) = self.shape();
+        let gradient_of = gradient_of.unbind();
+        let call = |moments: &[f64]| -> Result<Vec<f64>, Failure> {
+            let by = Python::attach(|py| {
+                let moments = arrays::matrix(py, [rows, columns], |out| {
+                    out.copy_from_slice(moments);
+                    Ok(())
+                })?;
+                let by = gradient_of.bind(py).call1((moments,))?;
+                let by: Numbers<'_> = by.extract()?;
+                arrays::values(py, &by, "gradients by moments", &[rows, columns])
+            });
+            by.map_err(Failure::Python)
+        };
+        let found = py.detach(|| self.inner.hessian_product(&values, &direction, call));
+        match found {
+            Ok(found) => Ok(arrays::vector(py, &found.product)),
+            Err(Failure::Python(error)) => Err(error),
+            Err(Failure::Rollout(error)) => Err(raise(py, &error)),
+        }
+    }
+
     fn __repr__(&self) -> String {
         let (rows, columns) = self.shape();
         format!("Rollout(parameters={:?}, shape=({rows}, {columns}))", self.names)
+    }
+}
+
+/// Why a product has no value: the rollout, or the function in Python.
+enum Failure {
+    Rollout(RolloutError),
+    Python(PyErr),
+}
+
+impl From<RolloutError> for Failure {
+    fn from(error: RolloutError) -> Self {
+        Self::Rollout(error)
     }
 }
 

@@ -153,3 +153,39 @@ def test_other_packages_differentiate_rollouts(name: str) -> None:
         loss = library.jit(library.grad(lambda values: (weights * moved(values) ** 2).sum()))
         found = np.asarray(loss(library.numpy.array([0.4, 80.0])))
     assert found == pytest.approx(expected, rel=1e-13)
+
+
+def test_products_with_the_hessian() -> None:
+    rollout = pliant.Rollout(model(), ["length", "stiffness", "speed"], ["bobs"])
+    values = list(rollout.parameters.values())
+    weights = np.random.default_rng(6).normal(size=rollout.shape)
+
+    def by_cubes(way: Any) -> Any:
+        return 3 * weights * way**2
+
+    directions = np.array([[0.1, 3.0, -0.2], [-0.3, 20.0, 0.1]])
+    products = [rollout.hessian_product(values, direction, by_cubes) for direction in directions]
+    # Against differences of gradients of another step, of second order.
+    step = 1e-4
+    for direction, product in zip(directions, products, strict=True):
+        ends = []
+        for side in (1, -1):
+            moved = values + side * step * direction
+            ends.append(rollout.gradient(moved, by_cubes(rollout.run(moved))))
+        expected = (ends[0] - ends[1]) / (2 * step)
+        assert np.abs(product - expected).max() < 1e-4 * np.abs(expected).max()
+    assert abs(directions[0] @ products[1] - directions[1] @ products[0]) < 1e-6 * abs(directions[0] @ products[1])
+
+
+def test_what_a_function_raises_comes_out() -> None:
+    rollout = pliant.Rollout(model(), ["speed"], ["bobs"])
+
+    def refuses(_: Any) -> Any:
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        rollout.hessian_product([0.7], [1], refuses)
+    with pytest.raises(ValueError, match="gradients by moments"):
+        rollout.hessian_product([0.7], [1], lambda way: way[:2])
+    with pytest.raises(ValueError, match="a direction of the parameters"):
+        rollout.hessian_product([0.7], [1, 2], refuses)

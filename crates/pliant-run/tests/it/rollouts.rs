@@ -76,6 +76,72 @@ fn gradients_of_an_orientation_are_those_of_differences() {
     }
 }
 
+/// Of the square of where a thrown stone with drag is, whose recurrence has a closed form:
+/// `x_n = v h (r + r^2 + ... + r^n)`, `r = 1/(1 + h c/m)`.
+#[test]
+fn products_with_the_hessian_of_a_closed_form() {
+    let text = r#"(
+        parameters: {"spin": 3, "stiffness": 0.8, "height": 2},
+        run: (duration: 0.5, step: 0.01, integrator: Nonlinear),
+        nodes: [Particles(name: "stone", positions: [(0, 0, 0)], velocities: [("$spin", 0, 0)], mass: "$height")],
+        force_fields: [(name: "drag", on: "stone", law: Damping(linear: "$stiffness"))],
+    )"#;
+    let rollout = rollout(text, &[("stone", Quantity::Positions)], None).unwrap();
+    let (at, h, n) = ([3.0, 0.8, 2.0], 0.01, 50);
+    let last = 3 * n as usize;
+    let found = |direction: &[f64]| {
+        let by = |moments: &[f64]| {
+            let mut by = vec![0.0; moments.len()];
+            by[last] = 2.0 * moments[last];
+            Ok::<_, RolloutError>(by)
+        };
+        rollout.hessian_product(&at, direction, by).unwrap()
+    };
+    // The gradient of x^2 in closed form, whose differences are the products.
+    let gradient = |p: [f64; 3]| {
+        let [v, c, m] = p;
+        let r = 1.0 / (1.0 + h * c / m);
+        let sum: f64 = (1..=n).map(|k| r.powi(k)).sum();
+        let by_r: f64 = (1..=n).map(|k| f64::from(k) * r.powi(k - 1)).sum();
+        let [by_c, by_m] = [-r * r * h / m, r * r * h * c / (m * m)].map(|d| v * h * by_r * d);
+        [h * sum, by_c, by_m].map(|d| 2.0 * v * h * sum * d)
+    };
+    for direction in [[1.0, 0.0, 0.0], [0.3, -1.0, 0.7]] {
+        let t = 1e-3;
+        let moved = |times: f64| gradient(std::array::from_fn(|k| at[k] + times * t * direction[k]));
+        let (one, back, two, far) = (moved(1.0), moved(-1.0), moved(2.0), moved(-2.0));
+        let found = found(&direction);
+        assert!(found.spread < 1e-5, "{}", found.spread);
+        for k in 0..3 {
+            let expected = (8.0 * (one[k] - back[k]) - (two[k] - far[k])) / (12.0 * t);
+            // Gradients are good to 1e-11, which a thousandth divides.
+            let off = (found.product[k] - expected).abs();
+            assert!(off < 1e-7, "{k}: {} {expected}", found.product[k]);
+        }
+    }
+    assert_eq!(found(&[0.0; 3]).product, [0.0; 3]);
+}
+
+/// Symmetric, `a . (H b) = b . (H a)`, of a body that tumbles.
+#[test]
+fn products_with_the_hessian_are_symmetric() {
+    let rollout = rollout(TUMBLING, &[("body", Quantity::Positions)], None).unwrap();
+    let length = 41 * rollout.columns();
+    let weights: Vec<f64> = (0..length).map(|i| (0.7 * i as f64).cos()).collect();
+    // Of the sum of w sin(x).
+    let product = |direction: &[f64]| {
+        let by = |moments: &[f64]| {
+            let terms = moments.iter().zip(&weights).map(|(x, w)| w * x.cos());
+            Ok::<_, RolloutError>(terms.collect())
+        };
+        rollout.hessian_product(&AT, direction, by).unwrap().product
+    };
+    let (a, b) = ([0.1, 2.0, -0.01], [0.4, -1.0, 0.02]);
+    let dot = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();
+    let (one, other) = (dot(&a, &product(&b)), dot(&b, &product(&a)));
+    assert!((one - other).abs() < 1e-6 * one.abs(), "{one} {other}");
+}
+
 #[test]
 fn scenes_that_do_not_move_by_themselves_are_refused() {
     let body = [("body", Quantity::Positions)];
@@ -114,6 +180,9 @@ fn values_and_gradients_of_other_lengths_are_refused() {
         rollout.run(&AT[..2]).map(drop),
         rollout.gradient(&AT, &[1.0; 20]).map(drop),
         rollout.gradient(&AT[..1], &[1.0; 21]).map(drop),
+        rollout
+            .hessian_product(&AT, &[1.0], |by| Ok::<_, RolloutError>(by.to_vec()))
+            .map(drop),
     ] {
         let said = refused.unwrap_err().to_string();
         assert!(said.contains("numbers are needed"), "{said}");

@@ -67,7 +67,7 @@ def of_parameters(request: dict, by_start: np.ndarray) -> np.ndarray:
 
 def study(value: Callable[[np.ndarray], float], at: np.ndarray) -> np.ndarray:
     """Central differences of fourth order, of the steps that agree best with longer ones."""
-    steps = [3e-2, 1e-2, 3e-3, 1e-3, 3e-4, 1e-4]
+    steps = [1e-2, 3e-3, 1e-3]
     out = []
     for k in range(len(at)):
 

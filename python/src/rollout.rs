@@ -15,7 +15,8 @@ const MOST: usize = 10_000_000;
 ///
 /// The gradient is that of the converged steps, by one adjoint solve each, through joints, hard
 /// constraints and geometric stiffness; memory does not grow with the number of steps. The scene
-/// has ``integrator: Nonlinear`` and moves by itself.
+/// has ``integrator: Nonlinear``, or ``Bdf2`` (of second order, without contacts), and moves by
+/// itself.
 ///
 /// :mod:`pliant.torch` and :mod:`pliant.jax` have it as a function of their arrays.
 ///

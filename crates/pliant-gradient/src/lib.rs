@@ -30,7 +30,7 @@ pub use error::GradientError;
 pub use family::{Family, MakeModel};
 pub use rest::{RestDerivative, RestState};
 pub use solve::SolveReport;
-pub use step::{StepDerivative, TakenStep};
+pub use step::{StepBefore, StepDerivative, TakenStep};
 pub use vibration::{CriticalLoad, VibrationMode};
 
 /// A direction in the space of states, or a gradient over it: one number for each independent

@@ -32,11 +32,60 @@ pub struct TakenStep<'a> {
     pub fixed: &'a [bool],
     /// The contacts that carried an impulse.
     pub contacts: &'a [TakenContact],
+    /// The step before, as BDF2 remembers it; none of implicit Euler and of first steps.
+    pub before: Option<StepBefore<'a>>,
+}
+
+/// The memory that a step of BDF2 has of the one before, on the independent coordinates (n).
+#[derive(Clone, Copy, Debug)]
+pub struct StepBefore<'a> {
+    /// Its length (s).
+    pub h: f64,
+    /// Velocities at its start.
+    pub velocities: &'a [f64],
+    /// Its displacement (of bodies: rotation vector in body axes).
+    pub displacement: &'a [f64],
+}
+
+/// The relations of a step, with its memory `v_b` and `d_b` of the one before:
+///
+/// ```math
+/// a = (v+ - v^)/H,   x+ = x (+) (H v+ + c d_b),   v^ = p v + q v_b
+/// ```
+///
+/// BDF2 has `H = h (1 + r)/(1 + 2 r)` for the ratio `r` of a step to the one before, implicit Euler
+/// `H = h` and nothing of what was before.
+#[derive(Clone, Copy, Debug)]
+struct Relation {
+    /// `H` (s).
+    reach: f64,
+    /// `p`.
+    by_velocity: f64,
+    /// `q`.
+    by_before: f64,
+    /// `c`.
+    by_displacement: f64,
+}
+
+impl Relation {
+    fn of(h: f64, before: Option<f64>) -> Self {
+        // r = 0 is implicit Euler.
+        let r = before.map_or(0.0, |before| h / before);
+        let end = (1.0 + 2.0 * r) / (1.0 + r);
+        let first = r * r / (1.0 + r) / end;
+        Self {
+            reach: h / end,
+            by_velocity: (1.0 + r) / end,
+            by_before: -first,
+            by_displacement: first,
+        }
+    }
 }
 
 /// The derivative of a step of the nonlinear method with all weights at its end (implicit Euler,
-/// iterated to convergence) by the implicit function theorem: of positions and velocities at the
-/// end by those at the start, by forces from outside, and by parameters of the model.
+/// iterated to convergence), or of BDF2, by the implicit function theorem: of positions and
+/// velocities at the end by those at the start, by forces from outside, and by parameters of the
+/// model.
 ///
 /// **Equation.** With `z = (v+, lambda)` and the equations `R(z; x, v, p) = 0` of the step,
 ///
@@ -68,7 +117,7 @@ pub struct TakenStep<'a> {
 /// let mut derivative = StepDerivative::new(&problem)?;
 /// derivative.place(&problem, &TakenStep {
 ///     h: 0.5, time: 0.0, start: &start, end: &end, multipliers: &[], external: &[], fixed: &[false],
-///     contacts: &[],
+///     contacts: &[], before: None,
 /// })?;
 /// let mut moved = StateVector::zeros(1);
 /// derivative.tangent(&StateVector { x: vec![1.0], v: vec![0.0] }, &mut moved)?;
@@ -80,6 +129,12 @@ pub struct StepDerivative {
     implicit: Implicit,
     scheme: Scheme,
     retraction: Retraction,
+    relation: Relation,
+    /// The share of the displacement that the step before gives (n).
+    ahead: Vec<f64>,
+    /// No direction of the memory, and room for one that is not wanted.
+    still: StateVector,
+    unused: StateVector,
     /// Velocities of all nodes at the start.
     start_velocities: Vec<f64>,
     room: [Vec<f64>; 4],
@@ -108,6 +163,10 @@ impl StepDerivative {
             implicit: Implicit::new(problem, touching)?,
             scheme: Scheme::implicit_euler(1.0),
             retraction: Retraction::default(),
+            relation: Relation::of(1.0, None),
+            ahead: vec![0.0; n],
+            still: StateVector::zeros(n),
+            unused: StateVector::zeros(n),
             start_velocities: Vec::new(),
             room: std::array::from_fn(|_| vec![0.0; n]),
             rows: std::array::from_fn(|_| vec![0.0; m]),
@@ -145,6 +204,9 @@ impl StepDerivative {
         check_length("multipliers of a step", rows, step.multipliers.len())?;
         check_length("fixed coordinates of a step", dofs, step.fixed.len())?;
         check_external(problem, step.external)?;
+        self.relation = Relation::of(step.h, step.before.map(|before| before.h));
+        let relation = self.relation;
+        let reach = relation.reach;
         let Implicit {
             equations,
             linearised,
@@ -152,7 +214,22 @@ impl StepDerivative {
             ..
         } = &mut self.implicit;
         gather(problem, &step.start.velocities, &mut kept.start_velocity);
-        (kept.h, kept.time) = (Some(step.h), step.time + step.h);
+        self.ahead.fill(0.0);
+        if let Some(before) = &step.before {
+            check_length("velocities of the step before", dofs, before.velocities.len())?;
+            check_length(
+                "the displacement of the step before",
+                dofs,
+                before.displacement.len(),
+            )?;
+            for (v, b) in kept.start_velocity.iter_mut().zip(before.velocities) {
+                *v = relation.by_velocity * *v + relation.by_before * b;
+            }
+            for (ahead, d) in self.ahead.iter_mut().zip(before.displacement) {
+                *ahead = relation.by_displacement * d;
+            }
+        }
+        (kept.h, kept.time) = (Some(reach), step.time + step.h);
         kept.take(step.end, step.multipliers, step.external, step.fixed);
         self.start_velocities.clone_from(&step.start.velocities);
         let contacts = &mut linearised.contacts;
@@ -167,9 +244,11 @@ impl StepDerivative {
         linearised.place(equations, &kept.get())?;
         let displacement = &mut self.room[0];
         gather(problem, &step.end.velocities, displacement);
-        displacement.iter_mut().for_each(|v| *v *= step.h);
+        for (v, ahead) in displacement.iter_mut().zip(&self.ahead) {
+            *v = reach * *v + ahead;
+        }
         self.retraction.place(problem, displacement);
-        self.scheme.h = step.h;
+        self.scheme.h = reach;
         let Implicit {
             equations,
             linearised,
@@ -212,7 +291,8 @@ impl StepDerivative {
             node.space
                 .local(&step.start.positions[p.clone()], &step.end.positions[p], moved);
             for (k, (d, u)) in moved.iter().zip(&step.end.velocities[v]).enumerate() {
-                let off = (d - step.h * u).abs() / largest.max(f64::MIN_POSITIVE);
+                let way = self.relation.reach * u + self.ahead[first + k];
+                let off = (d - way).abs() / largest.max(f64::MIN_POSITIVE);
                 if off > share || off.is_nan() {
                     (place, share) = (Some(Unknown::Dof(first + k)), off);
                 }
@@ -234,11 +314,6 @@ impl StepDerivative {
             share,
             limit: SOLVED,
         })
-    }
-
-    /// The length of the placed step (s).
-    fn h(&self) -> f64 {
-        self.implicit.kept.h.unwrap_or(1.0)
     }
 
     /// How positions and velocities at the end move with those at the start: `out` for the
@@ -266,8 +341,28 @@ impl StepDerivative {
         changes: Option<[&[f64]; 2]>,
         out: &mut StateVector,
     ) -> Result<SolveReport, GradientError> {
+        let still = std::mem::take(&mut self.still);
+        let mut unused = std::mem::take(&mut self.unused);
+        let found = self.tangent_after([from, &still], changes, [out, &mut unused]);
+        (self.still, self.unused) = (still, unused);
+        found
+    }
+
+    /// How the end and the memory of a step of BDF2 move with its start and with the memory of the
+    /// one before, as [`tangent_of`](Self::tangent_of) says. The second vector of each pair is of
+    /// the memory: of the displacement, and of the velocities at the start of that step.
+    ///
+    /// # Errors
+    /// Those of [`tangent`](Self::tangent).
+    pub fn tangent_after(
+        &mut self,
+        [from, before]: [&StateVector; 2],
+        changes: Option<[&[f64]; 2]>,
+        [out, memory]: [&mut StateVector; 2],
+    ) -> Result<SolveReport, GradientError> {
         self.implicit.check_placed()?;
-        let h = self.h();
+        let relation = self.relation;
+        let h = relation.reach;
         let Implicit {
             equations,
             linearised,
@@ -276,15 +371,24 @@ impl StepDerivative {
         } = &mut self.implicit;
         let retraction = &self.retraction;
         from.check(equations.problem.dof_count())?;
+        before.check(equations.problem.dof_count())?;
         let [moved, still, given, scaled] = &mut self.room;
-        // The end moves with the start, its velocities held.
+        // The end moves with the start and what was before, its velocities held.
         moved.clone_from(&from.x);
         retraction.of_start(moved);
+        for (g, d) in given.iter_mut().zip(&before.x) {
+            *g = relation.by_displacement * d;
+        }
+        retraction.of_displacement(given);
+        moved.iter_mut().zip(&*given).for_each(|(m, g)| *m += g);
         still.fill(0.0);
         let [r, s] = &mut saddle.rhs;
         linearised.apply(equations, [moved, still], &self.rows[0], [r, s]);
-        // Inertia by the velocities at the start.
-        linearised.inertia(equations, &from.v, scaled);
+        // Inertia by the velocities at the start and before.
+        for (g, (v, b)) in given.iter_mut().zip(from.v.iter().zip(&before.v)) {
+            *g = relation.by_velocity * v + relation.by_before * b;
+        }
+        linearised.inertia(equations, given, scaled);
         r.iter_mut().zip(&*scaled).for_each(|(r, m)| *r -= m / h);
         linearised.add_contacts_by_start(equations, from, &self.start_velocities, [r, s]);
         if let Some([dr, ds]) = changes {
@@ -307,6 +411,12 @@ impl StepDerivative {
         out.x.clear();
         out.x.extend(moved.iter().zip(&*given).map(|(e, d)| e + h * d));
         out.v.clone_from(velocity);
+        memory.v.clone_from(&from.v);
+        memory.x.clear();
+        let ways = velocity.iter().zip(&before.x);
+        memory
+            .x
+            .extend(ways.map(|(v, d)| h * v + relation.by_displacement * d));
         Ok(report)
     }
 
@@ -322,8 +432,27 @@ impl StepDerivative {
         from: &StateVector,
         out: &mut StateVector,
     ) -> Result<SolveReport, GradientError> {
+        let still = std::mem::take(&mut self.still);
+        let mut unused = std::mem::take(&mut self.unused);
+        let found = self.adjoint_after([from, &still], [out, &mut unused]);
+        (self.still, self.unused) = (still, unused);
+        found
+    }
+
+    /// The gradient of a function of the end and the memory of a step of BDF2 by its start and by
+    /// the memory of the one before, as [`adjoint`](Self::adjoint) says; the second vector of each
+    /// pair is of the memory, as in [`tangent_after`](Self::tangent_after).
+    ///
+    /// # Errors
+    /// Those of [`tangent`](Self::tangent).
+    pub fn adjoint_after(
+        &mut self,
+        [from, memory]: [&StateVector; 2],
+        [out, before]: [&mut StateVector; 2],
+    ) -> Result<SolveReport, GradientError> {
         self.implicit.check_placed()?;
-        let h = self.h();
+        let relation = self.relation;
+        let h = relation.reach;
         let Implicit {
             equations,
             linearised,
@@ -332,12 +461,14 @@ impl StepDerivative {
         } = &mut self.implicit;
         let retraction = &self.retraction;
         from.check(equations.problem.dof_count())?;
+        memory.check(equations.problem.dof_count())?;
         let [on_end, y, u, turned] = &mut self.room;
         let [r, s] = &mut saddle.rhs;
         on_end.clone_from(&from.x);
         retraction.of_displacement_transposed(on_end);
-        for (r, (v, x)) in r.iter_mut().zip(from.v.iter().zip(&*on_end)) {
-            *r = v + h * x;
+        let ends = from.v.iter().zip(on_end.iter().zip(&memory.x));
+        for (r, (v, (x, d))) in r.iter_mut().zip(ends) {
+            *r = v + h * (x + d);
         }
         s.fill(0.0);
         let report = saddle.solve(true, |p, q, ds, dl| {
@@ -358,10 +489,24 @@ impl StepDerivative {
         linearised.apply_transposed(equations, [p, q], [y, u, &mut self.rows[1]]);
         out.x.clear();
         out.x.extend(from.x.iter().zip(&*y).map(|(f, y)| f - y));
+        // By the displacement, of which the step before gave a share.
+        turned.clone_from(&out.x);
+        retraction.of_displacement_transposed(turned);
+        before.x.clear();
+        let ways = turned.iter().zip(&memory.x);
+        before
+            .x
+            .extend(ways.map(|(t, d)| relation.by_displacement * (t + d)));
         retraction.of_start_transposed(&mut out.x);
         linearised.inertia(equations, p, u);
         out.v.clear();
-        out.v.extend(u.iter().map(|m| m / h));
+        out.v.extend(
+            u.iter()
+                .zip(&memory.v)
+                .map(|(m, b)| relation.by_velocity * m / h + b),
+        );
+        before.v.clear();
+        before.v.extend(u.iter().map(|m| relation.by_before * m / h));
         y.fill(0.0);
         u.fill(0.0);
         let start = &self.start_velocities;

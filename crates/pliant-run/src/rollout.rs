@@ -2,7 +2,7 @@
 
 use pliant::gradient::{
     Family, GradientError, NodeGradient, Objective, Trajectory, TrajectoryError, TrajectoryReport,
-    check_length,
+    check_length, has_derivative,
 };
 use pliant::model::{NodeId, Problem, Space};
 use pliant::{Integrator, Options, Simulation};
@@ -64,7 +64,8 @@ pub type Build = dyn Fn(&[f64]) -> Result<BuiltScene, SceneError> + Send + Sync;
 /// A scene as a function of some of its parameters: the positions and velocities of chosen nodes at
 /// the start and after every step, with the gradient of any function of them.
 ///
-/// The scene has `integrator: Nonlinear` with its default weights, and moves by itself: without
+/// The scene has `integrator: Nonlinear` with its default weights or `Bdf2`, which is of second order
+/// and takes no contacts, and moves by itself: without
 /// events, controllers, inputs and holds that change with time.
 ///
 /// ```
@@ -399,13 +400,13 @@ fn check(scene: &BuiltScene) -> Result<(), RolloutError> {
         ..
     } = &scene.options;
     let refuse = |what, how| Err(RolloutError::NotTaken { what, how });
-    if *integrator != Integrator::Nonlinear {
+    if !has_derivative(integrator) {
         return refuse(
-            "other integrator than Nonlinear",
-            "derivatives are those of its steps; write `run: (integrator: Nonlinear, ..)`",
+            "other integrator than Nonlinear and Bdf2",
+            "derivatives are those of their steps; write `run: (integrator: Nonlinear, ..)`",
         );
     }
-    if (*alpha, *beta) != (1.0, 1.0) || !own_alpha.is_empty() {
+    if *integrator == Integrator::Nonlinear && ((*alpha, *beta) != (1.0, 1.0) || !own_alpha.is_empty()) {
         return refuse(
             "weights but those of the end of the step",
             "leave out `alpha` and `beta`",

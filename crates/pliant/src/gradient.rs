@@ -8,9 +8,11 @@ use crate::{Error, Integrator, Options, Simulation};
 pub(crate) use contacts::taken_contacts;
 pub use pliant_gradient::{
     ContactBranch, ContactMove, ContactPlace, CriticalLoad, Family, GradientError, MakeModel, RestDerivative,
-    RestState, SolveReport, StateVector, StepDerivative, TakenContact, TakenStep, VibrationMode,
+    RestState, SolveReport, StateVector, StepBefore, StepDerivative, TakenContact, TakenStep, VibrationMode,
     check_length,
 };
+use pliant_stepper::integrator::{Bdf2, ImplicitMethod};
+use pliant_stepper::motion::Motion;
 pub use trajectory::{
     Control, NodeGradient, Objective, Trajectory, TrajectoryGradient, TrajectoryReport, TrajectoryTangent,
 };
@@ -47,6 +49,30 @@ pub(crate) fn check_whole(simulation: &Simulation, time: f64) -> Result<(), Grad
     }
 }
 
+/// Whether steps of a method have derivatives: the nonlinear step, with its weights at the end, and
+/// BDF2.
+pub fn has_derivative(integrator: &Integrator) -> bool {
+    *integrator == Integrator::Nonlinear || is_bdf2(integrator)
+}
+
+/// Whether a method is BDF2, or says so: every step is compared with its equations.
+fn is_bdf2(integrator: &Integrator) -> bool {
+    matches!(integrator, Integrator::Implicit(method) if method.name() == Bdf2.name())
+}
+
+/// The memory that a motion has of the step before, for a step of BDF2 of `n` coordinates.
+pub(crate) fn step_before(motion: &Motion, n: usize) -> Option<StepBefore<'_>> {
+    let memory = &motion.integrator;
+    let known = !motion.fresh && memory.method == Bdf2.name() && memory.vectors.len() == 2 * n;
+    let (velocities, displacement) = memory.vectors.split_at_checked(n)?;
+    let h = memory.previous.filter(|_| known)?;
+    Some(StepBefore {
+        h,
+        velocities,
+        displacement,
+    })
+}
+
 /// Refuses steps that are not those of the equations of `pliant-gradient`.
 ///
 /// # Errors
@@ -58,11 +84,14 @@ pub(crate) fn check_method(options: &Options) -> Result<(), GradientError> {
             why,
         })
     };
-    if options.integrator != Integrator::Nonlinear {
+    if !has_derivative(&options.integrator) {
         return refuse(
             "steps of this method",
-            "only those of `Integrator::Nonlinear` have one; set `options.integrator`",
+            "only those of `Integrator::Nonlinear` and `Integrator::bdf2()` have one; set `options.integrator`",
         );
+    }
+    if is_bdf2(&options.integrator) {
+        return Ok(());
     }
     let at_end = options.alpha == 1.0 && options.beta == 1.0 && options.own_alpha.is_empty();
     if !at_end {

@@ -38,12 +38,17 @@ fn rollout(text: &str, outputs: &[(&str, Quantity)], steps: Option<usize>) -> Re
 /// central differences of fourth order.
 #[test]
 fn gradients_of_an_orientation_are_those_of_differences() {
+    against_differences(TUMBLING);
+    against_differences(&TUMBLING.replace("Nonlinear", "Bdf2"));
+}
+
+fn against_differences(text: &str) {
     let outputs = [
         ("body", Quantity::Positions),
         ("hook", Quantity::Positions),
         ("body", Quantity::Velocities),
     ];
-    let rollout = rollout(TUMBLING, &outputs, None).unwrap();
+    let rollout = rollout(text, &outputs, None).unwrap();
     assert_eq!((rollout.steps(), rollout.columns()), (40, 7 + 3 + 6));
     let length = 41 * rollout.columns();
     let weights: Vec<f64> = (0..length).map(|i| (1.7 * i as f64).sin()).collect();

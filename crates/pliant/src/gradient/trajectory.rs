@@ -2,8 +2,8 @@
 
 use super::schedule::split;
 use super::{
-    Family, SolveReport, StateVector, StepDerivative, TakenContact, TakenStep, TrajectoryError, check_length,
-    check_whole,
+    Family, SolveReport, StateVector, StepBefore, StepDerivative, TakenContact, TakenStep, TrajectoryError,
+    check_length, check_whole, step_before,
 };
 use crate::{Checkpoint, Simulation};
 use pliant_model::{NodeId, Parameters, Problem, State};
@@ -86,7 +86,8 @@ impl std::fmt::Debug for Trajectory<'_> {
 pub struct TrajectoryGradient {
     /// The value of the objective.
     pub value: f64,
-    /// By positions and velocities of the independent coordinates at the start.
+    /// By positions and velocities of the independent coordinates at the start; what BDF2 remembers
+    /// of steps before it is held.
     pub start: StateVector,
     /// By the parameters of the family, the initial state of its models included.
     pub parameters: Vec<f64>,
@@ -135,6 +136,9 @@ struct Moment {
     /// Contacts of the step that ended here.
     contacts: Vec<TakenContact>,
     time: f64,
+    /// The memory of the step before it: its length, velocities and displacement.
+    before: Option<f64>,
+    memory: [Vec<f64>; 2],
 }
 
 impl Moment {
@@ -146,6 +150,15 @@ impl Moment {
         self.fixed.clone_from(&simulation.system.assembler.system().fixed);
         self.parameters.clone_from(simulation.problem().parameters());
         self.time = motion.time;
+        let before = step_before(motion, simulation.model().dof_count());
+        self.before = before.map(|before| before.h);
+        if let Some(before) = before {
+            let lists = [before.velocities, before.displacement];
+            for (kept, list) in self.memory.iter_mut().zip(lists) {
+                kept.clear();
+                kept.extend_from_slice(list);
+            }
+        }
     }
 }
 
@@ -157,8 +170,10 @@ struct Walk<'a, 'b> {
     /// The problem with the parameters of the present step of the way back.
     problem: Problem,
     objective: &'a mut dyn Objective,
-    /// The gradient at the moment that was reached, by its state.
+    /// The gradient at the moment that was reached, by its state, and by its memory of the step
+    /// before.
     gradient: StateVector,
+    by_memory: StateVector,
     by: NodeGradient,
     own: StateVector,
     out: TrajectoryGradient,
@@ -211,6 +226,7 @@ impl<'b> Trajectory<'b> {
             derivative,
             objective,
             gradient: StateVector::zeros(n),
+            by_memory: StateVector::zeros(n),
             by: NodeGradient {
                 x: vec![0.0; all],
                 v: vec![0.0; all],
@@ -275,6 +291,7 @@ impl<'b> Trajectory<'b> {
         let mut by = NodeGradient::default();
         let mut contacts = Vec::new();
         let (mut own, mut next) = (StateVector::default(), StateVector::default());
+        let (mut memory, mut next_memory) = (StateVector::zeros(dofs), StateVector::default());
         let [mut dr, mut ds, mut sum_r, mut sum_s] = [(); 4].map(|()| Vec::new());
         for step in 0..=self.steps {
             for list in [&mut by.x, &mut by.v] {
@@ -315,8 +332,10 @@ impl<'b> Trajectory<'b> {
                 }
             }
             let equations = (!sum_r.is_empty()).then_some([&sum_r[..], &sum_s[..]]);
-            derivative.tangent_of(&out.end, equations, &mut next)?;
+            let ends = [&mut next, &mut next_memory];
+            derivative.tangent_after([&out.end, &memory], equations, ends)?;
             std::mem::swap(&mut out.end, &mut next);
+            std::mem::swap(&mut memory, &mut next_memory);
         }
         Ok(out)
     }
@@ -459,10 +478,19 @@ impl Walk<'_, '_> {
             external: &end.external,
             fixed: &end.fixed,
             contacts: &end.contacts,
+            before: start.before.map(|h| StepBefore {
+                h,
+                velocities: &start.memory[0],
+                displacement: &start.memory[1],
+            }),
         };
         self.derivative.place(&self.problem, &taken)?;
         let mut before = std::mem::take(&mut self.own);
-        let found = self.derivative.adjoint(&self.gradient, &mut before)?;
+        let mut earlier = StateVector::default();
+        let found = self
+            .derivative
+            .adjoint_after([&self.gradient, &self.by_memory], [&mut before, &mut earlier])?;
+        self.by_memory = earlier;
         self.note(found);
         if let Some(family) = &mut self.trajectory.family {
             for k in 0..family.len() {

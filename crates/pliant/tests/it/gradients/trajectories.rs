@@ -1,10 +1,20 @@
 //! Gradients of trajectories.
 
-use super::steps::chain;
-use super::{direction, options};
+use super::steps::{beam, chain, net};
+use super::{between, direction, moved, off_differences, options};
+use crate::four_bars::row_of_loops;
 use crate::tools::numbers;
+use pliant::continuum::Solid;
 use pliant::gradient::*;
 use pliant::prelude::*;
+
+/// The options of a method.
+fn by(integrator: &Integrator) -> Options {
+    Options {
+        integrator: integrator.clone(),
+        ..options()
+    }
+}
 
 /// A mass on a spring with a dashpot, from `x = x0` with `v = v0`: parameters `m, k, b, x0, v0`.
 fn oscillator(p: &[f64]) -> Model {
@@ -86,12 +96,174 @@ fn the_gradient_of_an_oscillator_is_that_of_its_recurrence() {
     assert!((simulation.time() - 0.6).abs() < 1e-12);
 }
 
+/// The end of a trajectory of BDF2 from the recurrence itself, `m a + b v+ + k x+ = 0`.
+fn recurrence([m, k, b, x, v]: [f64; 5], h: f64, steps: usize) -> f64 {
+    let ([mut x, mut x_before], [mut v, mut v_before]) = ([x, 0.0], [v, 0.0]);
+    for step in 0..steps {
+        // h a = e v+ - s v + f v_before, and the same of x; the first step is implicit Euler.
+        let [e, s, f] = match step {
+            0 => [1.0, 1.0, 0.0],
+            _ => [1.5, 2.0, 0.5],
+        };
+        let (past_x, past_v) = (s * x - f * x_before, s * v - f * v_before);
+        let new = (m * past_v - h * k * past_x / e) / (e * m + h * b + h * h * k / e);
+        (x_before, v_before) = (x, v);
+        (x, v) = ((h * new + past_x) / e, new);
+    }
+    x
+}
+
+/// BDF2 by all parameters: against the recurrence to rounding, and with second order against the
+/// oscillator itself.
+#[test]
+fn the_gradient_of_bdf2_is_of_second_order() {
+    let p = [1.3, 40.0, 0.7, 0.2, -0.5];
+    let gradient = |h: f64, steps: usize| {
+        let make = |p: &[f64]| Ok(Problem::new(oscillator(p)));
+        let mut family = Family::new(&make, &p, &p.map(f64::abs)).unwrap();
+        let mut simulation = Simulation::with_options(oscillator(&p), by(&Integrator::bdf2())).unwrap();
+        let mut trajectory = Trajectory::new(steps, h);
+        trajectory.family = Some(&mut family);
+        let mut objective = |step: usize, s: &Simulation, by: &mut NodeGradient| {
+            if step < steps {
+                return 0.0;
+            }
+            by.x[0] = 1.0;
+            s.state().positions[0]
+        };
+        let found = trajectory.gradient(&mut simulation, &mut objective).unwrap();
+        assert!((found.value - recurrence(p, h, steps)).abs() < 1e-13);
+        found.parameters
+    };
+    // Differences of fourth order of a function of the parameters.
+    let differences = |f: &dyn Fn([f64; 5]) -> f64| -> Vec<f64> {
+        let along = |k: usize| {
+            let at = |t: f64| {
+                let mut moved = p;
+                moved[k] += t * p[k];
+                f(moved)
+            };
+            let t = 2e-3;
+            ((at(-2.0 * t) - at(2.0 * t)) / 12.0 + (at(t) - at(-t)) * 2.0 / 3.0) / (t * p[k])
+        };
+        (0..5).map(along).collect()
+    };
+    // The damped oscillator: x = exp(-d t) (x0 cos w t + (v0 + d x0)/w sin w t).
+    let exact = differences(&|[m, k, b, x, v]| {
+        let (d, t) = (0.5 * b / m, 0.6);
+        let w = (k / m - d * d).sqrt();
+        (-d * t).exp() * (x * (w * t).cos() + (v + d * x) / w * (w * t).sin())
+    });
+    let off = |found: &[f64], expected: &[f64]| {
+        let pairs = found.iter().zip(expected).zip(p);
+        pairs.fold(0.0f64, |a, ((f, e), p)| a.max(((f - e) * p).abs()))
+    };
+    let [coarse, fine] = [(0.01, 60), (0.005, 120)].map(|(h, steps)| {
+        let found = gradient(h, steps);
+        let of_recurrence = differences(&|p| recurrence(p, h, steps));
+        let off_recurrence = off(&found, &of_recurrence);
+        // Differences of 2e-3 of a smooth function.
+        assert!(off_recurrence < 1e-10, "{off_recurrence:e}");
+        off(&found, &exact)
+    });
+    assert!(
+        coarse < 0.01 && (3.6..4.4).contains(&(coarse / fine)),
+        "{coarse} {fine}"
+    );
+}
+
+/// How the end of a few steps of BDF2 moves with the start, of models without hard rows, against
+/// differences; and adjoint against tangent, also of rows.
+#[test]
+fn steps_of_bdf2_against_differences() {
+    let solid = Solid::corotational(1e5, 0.3).with_relaxation_time(0.02);
+    for (what, model, is_free) in [
+        ("net", net(Treatment::Stiffness, 0.3), true),
+        ("compliant net", net(Treatment::Compliance, 0.3), true),
+        ("solid", beam(&solid), true),
+        (
+            "compliant solid",
+            beam(&solid.with_treatment(Treatment::Compliance)),
+            true,
+        ),
+        ("spinning body", spinning(), true),
+        ("chain", chain(4), false),
+        ("loops", row_of_loops(2), false),
+    ] {
+        let (h, steps) = (0.01, 5);
+        let mut simulation = Simulation::with_options(model, by(&Integrator::bdf2())).unwrap();
+        let n = simulation.model().dof_count();
+        let along = direction(&simulation, 5);
+        let (by_x, by_v) = (numbers(8, n), numbers(9, n));
+        let mut objective = |step: usize, s: &Simulation, by: &mut NodeGradient| {
+            for node in s.model().nodes() {
+                let Some(first) = node.first_dof() else { continue };
+                let own = first..first + node.velocity_range().len();
+                if step == steps {
+                    by.x[node.velocity_range()].copy_from_slice(&by_x[own.clone()]);
+                    by.v[node.velocity_range()].copy_from_slice(&by_v[own]);
+                }
+            }
+            0.0
+        };
+        let mut trajectory = Trajectory::new(steps, h);
+        let before = simulation.checkpoint();
+        let forwards = trajectory
+            .tangent(&mut simulation, &mut objective, &along, &[])
+            .unwrap();
+        let end = simulation.state().clone();
+        simulation.restore(&before).unwrap();
+        let backwards = trajectory.gradient(&mut simulation, &mut objective).unwrap();
+        let size = forwards.end.x.iter().chain(&forwards.end.v);
+        let size = size.zip(by_x.iter().chain(&by_v)).map(|(a, b)| (a * b).abs());
+        let off = (backwards.start.dot(&along) - forwards.derivative).abs() / size.sum::<f64>();
+        assert!(off < 1e-11, "{what}: {off:e} between adjoint and tangent");
+        if !is_free {
+            continue;
+        }
+        simulation.restore(&before).unwrap();
+        let off = off_differences(&forwards.end, |t| {
+            simulation.restore(&before).unwrap();
+            let start = moved(&simulation, &along, t);
+            simulation.set_state(&start).unwrap();
+            (0..steps).try_for_each(|_| simulation.step(h).map(drop)).ok()?;
+            Some(between(simulation.model(), &end, simulation.state()))
+        });
+        assert!(off < 1e-7, "{what}: {off:e} off differences");
+    }
+}
+
+/// A body that tumbles freely on a soft spring.
+fn spinning() -> Model {
+    let mut model = Model::new();
+    let body = model.add_rigid_bodies("body", &[Pose::default()]).unwrap();
+    let mass = RigidMass::principal(0.5, [2e-3, 3e-3, 4e-3]);
+    model.add_mass("mass", body, Mass::Rigid(vec![mass])).unwrap();
+    model
+        .set_body_velocity(body, 0, [0.2, 0.0, 0.1], [4.0, 5.0, -3.0])
+        .unwrap();
+    let eye = model
+        .add_mapped("eye", &[body], RigidPoints::new(&[(0, [0.1, 0.05, 0.0])]))
+        .unwrap();
+    let rope = Distance::to_points(&[(0, [0.3, 0.1, 0.3])]).with_rest_lengths(&[0.2]);
+    let rope = model.add_mapped("rope", &[eye], rope).unwrap();
+    model
+        .add_force_field("spring", rope, Spring::linear(40.0), Treatment::Stiffness)
+        .unwrap();
+    model
+}
+
 /// However the way back is cut, the gradient is the same to the bit, and few steps are taken again.
 #[test]
 fn the_way_back_is_cut_as_one_likes() {
+    cut_as_one_likes(Integrator::Nonlinear);
+    cut_as_one_likes(Integrator::bdf2());
+}
+
+fn cut_as_one_likes(integrator: Integrator) {
     let mut found = Vec::new();
     for (slots, run, most) in [(20, 100, 40), (4, 5, 140), (2, 3, 220), (0, 1, 40)] {
-        let mut simulation = Simulation::with_options(chain(3), options()).unwrap();
+        let mut simulation = Simulation::with_options(chain(3), by(&integrator)).unwrap();
         let mut trajectory = Trajectory::new(40, 0.01);
         (trajectory.slots, trajectory.run) = (slots, run);
         let last = simulation.model().velocity_count();
@@ -118,6 +290,11 @@ fn the_way_back_is_cut_as_one_likes() {
 /// tangent, and both against differences of whole trajectories.
 #[test]
 fn gradients_by_parameters_of_a_chain() {
+    by_parameters_of_a_chain(Integrator::Nonlinear);
+    by_parameters_of_a_chain(Integrator::bdf2());
+}
+
+fn by_parameters_of_a_chain(integrator: Integrator) {
     let make = |p: &[f64]| {
         let mut model = Model::new();
         model.set_gravity([0.0, 0.0, -p[0]])?;
@@ -154,7 +331,7 @@ fn gradients_by_parameters_of_a_chain() {
         value(s)
     };
     let mut family = Family::new(&problem, &p, &p).unwrap();
-    let start = || Simulation::with_options(make(&p).unwrap(), options()).unwrap();
+    let start = || Simulation::with_options(make(&p).unwrap(), by(&integrator)).unwrap();
     let mut trajectory = Trajectory::new(steps, h);
     trajectory.family = Some(&mut family);
     let backwards = trajectory.gradient(&mut start(), &mut objective).unwrap();
@@ -182,7 +359,7 @@ fn gradients_by_parameters_of_a_chain() {
         let at = |t: f64| {
             let mut moved = p;
             moved[k] += t * p[k];
-            let mut s = Simulation::with_options(make(&moved).unwrap(), options()).unwrap();
+            let mut s = Simulation::with_options(make(&moved).unwrap(), by(&integrator)).unwrap();
             for _ in 0..steps {
                 s.step(h).unwrap();
             }

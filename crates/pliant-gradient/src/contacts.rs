@@ -71,6 +71,51 @@ pub struct TakenContact {
     pub recovery: f64,
     /// Impulse on the second side (world, N s).
     pub impulse: [f64; 3],
+    /// Whether another branch begins here: it does not slip with its friction at the limit, or its
+    /// impulse is none but for rounding. The derivative is one-sided then.
+    pub at_change: bool,
+}
+
+/// The branches that a derivative is on: numbers of contacts and rows of a step, or over the steps
+/// of a trajectory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ActiveSet {
+    /// Contacts that carry a force without friction.
+    pub frictionless: usize,
+    /// Contacts that stick.
+    pub sticking: usize,
+    /// Contacts that slip.
+    pub slipping: usize,
+    /// Contacts of these where another branch begins: the derivative is one-sided.
+    pub at_change: usize,
+    /// Rows at a bound of their force.
+    pub rows_at_bounds: usize,
+}
+
+impl ActiveSet {
+    /// That of some contacts.
+    pub(crate) fn of(contacts: &[TakenContact]) -> Self {
+        let mut out = Self::default();
+        for contact in contacts {
+            match contact.branch {
+                ContactBranch::Frictionless => out.frictionless += 1,
+                ContactBranch::Sticking => out.sticking += 1,
+                ContactBranch::Slipping(_) => out.slipping += 1,
+            }
+            out.at_change += usize::from(contact.at_change);
+        }
+        out
+    }
+}
+
+impl std::ops::AddAssign for ActiveSet {
+    fn add_assign(&mut self, other: Self) {
+        self.frictionless += other.frictionless;
+        self.sticking += other.sticking;
+        self.slipping += other.slipping;
+        self.at_change += other.at_change;
+        self.rows_at_bounds += other.rows_at_bounds;
+    }
 }
 
 /// The Jacobian of the rows of a contact, or a derivative of it, over the velocities of all nodes.

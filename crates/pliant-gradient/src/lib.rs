@@ -25,7 +25,7 @@ mod step;
 mod symmetric;
 mod vibration;
 
-pub use contacts::{ContactBranch, ContactMove, ContactPlace, TakenContact};
+pub use contacts::{ActiveSet, ContactBranch, ContactMove, ContactPlace, TakenContact};
 pub use error::GradientError;
 pub use family::{Family, MakeModel};
 pub use rest::{RestDerivative, RestState};

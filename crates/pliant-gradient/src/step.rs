@@ -1,6 +1,6 @@
 //! The derivative of one step of the nonlinear method.
 
-use crate::contacts::TakenContact;
+use crate::contacts::{ActiveSet, TakenContact};
 use crate::equations::Unknown;
 use crate::implicit::{Implicit, SOLVED};
 use crate::kinematics::{Retraction, gather};
@@ -135,6 +135,7 @@ pub struct StepDerivative {
     /// No direction of the memory, and room for one that is not wanted.
     still: StateVector,
     unused: StateVector,
+    active: ActiveSet,
     /// Velocities of all nodes at the start.
     start_velocities: Vec<f64>,
     room: [Vec<f64>; 4],
@@ -167,6 +168,7 @@ impl StepDerivative {
             ahead: vec![0.0; n],
             still: StateVector::zeros(n),
             unused: StateVector::zeros(n),
+            active: ActiveSet::default(),
             start_velocities: Vec::new(),
             room: std::array::from_fn(|_| vec![0.0; n]),
             rows: std::array::from_fn(|_| vec![0.0; m]),
@@ -264,9 +266,25 @@ impl StepDerivative {
         saddle.place(equations, linearised, Some(factored), kept)?;
         let rows = saddle.rhs[1].len();
         self.check_solved(step)?;
+        self.active = ActiveSet {
+            rows_at_bounds: self
+                .implicit
+                .linearised
+                .laws
+                .at_bound
+                .iter()
+                .filter(|b| **b)
+                .count(),
+            ..ActiveSet::of(step.contacts)
+        };
         self.rows.iter_mut().for_each(|list| list.resize(rows, 0.0));
         self.implicit.is_placed();
         Ok(())
+    }
+
+    /// The branches of the step that was placed last.
+    pub fn active_set(&self) -> ActiveSet {
+        self.active
     }
 
     /// Whether the step is a solution of its equations, and its positions are where its velocities

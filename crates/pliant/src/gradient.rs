@@ -7,9 +7,9 @@ mod trajectory;
 use crate::{Error, Integrator, Options, Simulation};
 pub(crate) use contacts::taken_contacts;
 pub use pliant_gradient::{
-    ContactBranch, ContactMove, ContactPlace, CriticalLoad, Family, GradientError, MakeModel, RestDerivative,
-    RestState, SolveReport, StateVector, StepBefore, StepDerivative, TakenContact, TakenStep, VibrationMode,
-    check_length,
+    ActiveSet, ContactBranch, ContactMove, ContactPlace, CriticalLoad, Family, GradientError, MakeModel,
+    RestDerivative, RestState, SolveReport, StateVector, StepBefore, StepDerivative, TakenContact, TakenStep,
+    VibrationMode, check_length,
 };
 use pliant_stepper::integrator::{Bdf2, ImplicitMethod};
 use pliant_stepper::motion::Motion;

@@ -31,6 +31,9 @@ const SAME: f64 = 1e-9;
 /// contacts share forces in several ways, and its slip is rounding.
 const STOPPED: f64 = 1e-9;
 
+/// Share of the limit of friction that is its edge.
+const EDGE: f64 = 1e-6;
+
 /// Share of the largest coordinate that is moved in a step at the least velocity that slip is
 /// compared with.
 const SLOW: f64 = 1e-6;
@@ -45,6 +48,18 @@ fn slip_of(reading: &ContactReading) -> f64 {
 }
 
 const COMES_AND_GOES: &str = "it comes and goes, or changes its elements, close to the start of the step: there is no derivative there";
+
+/// Whether another branch of a contact begins: it carries next to nothing of the largest impulse,
+/// or does not slip with its friction at the limit.
+fn is_at_change(reading: &ContactReading, most: f64, slips: bool) -> bool {
+    let (normal, impulse) = (reading.contact.normal, reading.impulse);
+    let along: f64 = impulse.iter().zip(normal).map(|(r, n)| r * n).sum();
+    let across = impulse.iter().zip(normal).map(|(r, n)| r - along * n);
+    let friction = across.map(|r| r * r).sum::<f64>().sqrt();
+    let mu = reading.contact.law.friction;
+    let at_limit = mu > 0.0 && !slips && friction >= (1.0 - EDGE) * mu * along;
+    along <= STOPPED * most || at_limit
+}
 
 /// The rate at which the row of a contact takes its overlap back.
 fn recovery(simulation: &Simulation, reading: &ContactReading) -> Result<f64, GradientError> {
@@ -106,6 +121,8 @@ pub(crate) fn taken_contacts(
     let ends = [&simulation.start, &simulation.motion];
     let velocities = ends.iter().flat_map(|m| &m.state.velocities);
     let fastest = velocities.fold(SLOW * largest / h, |l, v| l.max(v.abs()));
+    let impulses = readings.iter().flat_map(|reading| reading.impulse);
+    let most = impulses.fold(0.0f64, |l, r| l.max(r.abs()));
     for (place, reading) in places.iter().zip(&readings) {
         let turned = (0..3).map(|k| (place.normal[k] - reading.contact.normal[k]).abs());
         let off = turned.fold(
@@ -134,6 +151,7 @@ pub(crate) fn taken_contacts(
             restitution: share * law.restitution,
             recovery: recovery(simulation, reading)?,
             impulse: reading.impulse,
+            at_change: is_at_change(reading, most, slip_of(reading) > STOPPED * fastest),
         });
     }
     let found = find_moves(simulation, &readings, &places, &mut search, out);

@@ -2,8 +2,8 @@
 
 use super::schedule::split;
 use super::{
-    Family, SolveReport, StateVector, StepBefore, StepDerivative, TakenContact, TakenStep, TrajectoryError,
-    check_length, check_whole, step_before,
+    ActiveSet, Family, SolveReport, StateVector, StepBefore, StepDerivative, TakenContact, TakenStep,
+    TrajectoryError, check_length, check_whole, step_before,
 };
 use crate::{Checkpoint, Simulation};
 use pliant_model::{NodeId, Parameters, Problem, State};
@@ -112,6 +112,8 @@ pub struct TrajectoryReport {
     pub products: usize,
     /// The worst of the last changes of the linear equations.
     pub change: f64,
+    /// The branches that the derivative is on, over all steps.
+    pub active: ActiveSet,
 }
 
 /// The end of a trajectory and how it moves along a direction.
@@ -485,6 +487,7 @@ impl Walk<'_, '_> {
             }),
         };
         self.derivative.place(&self.problem, &taken)?;
+        self.out.report.active += self.derivative.active_set();
         let mut before = std::mem::take(&mut self.own);
         let mut earlier = StateVector::default();
         let found = self

@@ -227,6 +227,38 @@ fn a_box_slides_as_far_as_its_steps_say() {
         found.start.v[0]
     );
     assert!((found.start.x[0] - 1.0).abs() < 1e-10);
+    let active = found.report.active;
+    assert_eq!(active.slipping + active.sticking, 4 * 30, "{active:?}");
+    // It slips in all of its corners until the step in which it stops, far from the cone then.
+    assert_eq!(active.slipping, 4 * slips as usize, "{active:?}");
+    assert_eq!(
+        (active.frictionless, active.at_change, active.rows_at_bounds),
+        (0, 0, 0)
+    );
+}
+
+/// A body that is pushed as hard as friction holds it is between sticking and slipping, which the
+/// report says.
+#[test]
+fn friction_at_its_limit_is_told() {
+    let mu = 0.3;
+    for (share, expected) in [(0.9, 0), (1.0, 3)] {
+        let feet = [[0.1, 0.0], [-0.05, 0.09], [-0.06, -0.08]];
+        let (model, node, world) = on_feet(&feet, [1.0, 0.01], 1e-12, mu);
+        let mut s = Simulation::with_options(model, options()).unwrap();
+        s.set_contacts(world).unwrap();
+        // At the height of the feet, so that all of them carry the same share of their weight.
+        let push = share * mu * 9.81;
+        s.set_force(node, 0, &[push, 0.0, 0.0, 0.0, 0.0, 0.0]).unwrap();
+        s.step(0.01).unwrap();
+        let mut objective = |_: usize, s: &Simulation, by: &mut NodeGradient| {
+            by.x[0] = 1.0;
+            s.positions(node)[0]
+        };
+        let found = Trajectory::new(1, 0.01).gradient(&mut s, &mut objective).unwrap();
+        let active = found.report.active;
+        assert_eq!((active.sticking, active.at_change), (3, expected), "{active:?}");
+    }
 }
 
 /// A trajectory is the same to the bit whether or not its gradient is asked for.

@@ -71,8 +71,9 @@ pub struct TakenContact {
     pub recovery: f64,
     /// Impulse on the second side (world, N s).
     pub impulse: [f64; 3],
-    /// Whether another branch begins here: it does not slip with its friction at the limit, or its
-    /// impulse is none but for rounding. The derivative is one-sided then.
+    /// Whether another branch begins here: its gap at the start is none but for rounding (it may
+    /// open), it does not slip with its friction at the limit, or its impulse is none. The derivative
+    /// is one-sided then.
     pub at_change: bool,
 }
 

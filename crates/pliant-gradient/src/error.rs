@@ -80,6 +80,16 @@ pub enum GradientError {
         /// The call that has to come before.
         what: &'static str,
     },
+    /// A scale by which a parameter cannot be moved.
+    #[error(
+        "the scale of parameter {parameter} is {scale}: it has to be a number other than zero, of the size of the parameter"
+    )]
+    Scale {
+        /// The parameter.
+        parameter: usize,
+        /// The scale.
+        scale: f64,
+    },
     /// An index of nothing.
     #[error("there is no {what} {index}: there are {count}")]
     Index {

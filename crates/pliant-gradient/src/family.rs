@@ -48,13 +48,20 @@ impl Family {
     /// # Errors
     /// Errors of `make`; [`GradientError::Structure`] if a model has other coordinates or rows than
     /// the one at `at`; [`GradientError::NotBuilt`] as
-    /// [`StepDerivative::new`](crate::StepDerivative::new).
+    /// [`StepDerivative::new`](crate::StepDerivative::new); [`GradientError::Scale`] for a scale
+    /// that is zero or no number.
     pub fn new(make: &MakeModel<'_>, at: &[f64], scales: &[f64]) -> Result<Self, GradientError> {
         check_length("the scales of parameters", at.len(), scales.len())?;
         let base = make(at)?;
         let (mut members, mut starts) = (Vec::new(), Vec::new());
         let mut moved = at.to_vec();
         for (k, scale) in scales.iter().enumerate() {
+            if !scale.is_finite() || *scale == 0.0 {
+                return Err(GradientError::Scale {
+                    parameter: k,
+                    scale: *scale,
+                });
+            }
             let mut of_parameter = Vec::new();
             let mut start = [(); 2].map(|()| vec![0.0; base.dof_count()]);
             let origin = base.initial_state()?;
@@ -175,6 +182,37 @@ impl Family {
         })
     }
 
+    /// Refuses a parameter that the bound of a row depends on, which is at that bound.
+    ///
+    /// # Errors
+    /// [`GradientError::NotBuilt`].
+    pub(crate) fn check_bounds(
+        &mut self,
+        base: &Problem,
+        parameter: usize,
+        at_bound: &[bool],
+    ) -> Result<(), GradientError> {
+        if !at_bound.contains(&true) {
+            return Ok(());
+        }
+        self.each_member(base, parameter, |member, _| {
+            for group in base.row_groups() {
+                let rows = group.first_row..group.first_row + group.size * group.count;
+                let same = member.problem.bounds(group) == base.bounds(group);
+                if !same && at_bound[rows].contains(&true) {
+                    return Err(GradientError::NotBuilt {
+                        what: format!(
+                            "the force of `{}` by parameter {parameter}",
+                            base.component_name(group.component)
+                        ),
+                        why: "it is at its bound, which depends on the parameter: this derivative is not built",
+                    });
+                }
+            }
+            Ok(())
+        })
+    }
+
     /// Visits the equations at the points of the stencil of a parameter, which follow the controls
     /// of `base`.
     pub(crate) fn each_member(
@@ -241,7 +279,11 @@ fn other_parameter(parameter: usize) -> String {
 }
 
 /// Refuses a model with other parts than another one, where `what` names it.
-fn check_structure(base: &Problem, other: &Problem, what: impl Fn() -> String) -> Result<(), GradientError> {
+pub(crate) fn check_structure(
+    base: &Problem,
+    other: &Problem,
+    what: impl Fn() -> String,
+) -> Result<(), GradientError> {
     let counts = |p: &Problem| {
         [
             (p.nodes().len(), "nodes"),

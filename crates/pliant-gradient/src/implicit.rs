@@ -2,6 +2,7 @@
 //! derivative, its factor, and the last adjoint.
 
 use crate::equations::{Equations, KeptMoment};
+use crate::family::check_structure;
 use crate::kinematics::{gather, is_linear, scatter};
 use crate::laws::{InputPlace, LawMoment};
 use crate::linearised::Linearised;
@@ -77,6 +78,7 @@ impl Implicit {
     /// As [`new`](Self::new).
     pub(crate) fn begin(&mut self, problem: &Problem) -> Result<(), GradientError> {
         self.progress = Progress::Empty;
+        check_structure(&self.equations.problem, problem, || "the problem".to_owned())?;
         let own = &mut self.equations.problem;
         if own.parameters() == problem.parameters() {
             return Ok(());
@@ -85,11 +87,10 @@ impl Implicit {
             let id = ComponentId::ForceField(i);
             own.treatment(i) == problem.treatment(i) && own.is_released(id) == problem.is_released(id)
         };
-        let fields = own.force_fields().len() == problem.force_fields().len();
-        if fields && own.row_groups() == problem.row_groups() && (0..own.force_fields().len()).all(same) {
+        if own.row_groups() == problem.row_groups() && (0..own.force_fields().len()).all(same) {
             own.set_parameters(problem.parameters());
         } else {
-            *self = Self::new(problem, &std::mem::take(&mut self.touching))?;
+            *self = Self::new(problem, &self.touching)?;
         }
         Ok(())
     }
@@ -233,6 +234,7 @@ impl Implicit {
         parameter: usize,
     ) -> Result<f64, GradientError> {
         self.check_adjoint()?;
+        family.check_bounds(&self.equations.problem, parameter, &self.linearised.laws.at_bound)?;
         let [dr, ds] = &mut self.by_parameter;
         family.derivative(
             &self.equations.problem,
@@ -256,6 +258,7 @@ impl Implicit {
         out: [&mut Vec<f64>; 2],
     ) -> Result<(), GradientError> {
         self.check_placed()?;
+        family.check_bounds(self.problem(), parameter, &self.linearised.laws.at_bound)?;
         family.derivative(self.problem(), parameter, &self.kept.get(), out)
     }
 }

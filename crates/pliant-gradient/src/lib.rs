@@ -84,7 +84,7 @@ pub fn check_length(what: &'static str, expected: usize, found: usize) -> Result
 ///
 /// # Errors
 /// [`GradientError::Index`].
-fn check_index(what: &'static str, index: usize, count: usize) -> Result<(), GradientError> {
+pub fn check_index(what: &'static str, index: usize, count: usize) -> Result<(), GradientError> {
     match index < count {
         true => Ok(()),
         false => Err(GradientError::Index { what, index, count }),

@@ -165,6 +165,19 @@ impl Linearised {
         self.laws.rows(problem, law, [ys, us], own, ds);
     }
 
+    /// The work `u^T K u` that the laws alone, without the geometric stiffness of their forces, do
+    /// along displacements `u` of the independent coordinates (n).
+    pub(crate) fn work_of_laws(&mut self, equations: &Equations, u: &[f64]) -> f64 {
+        let (problem, evaluation) = (&equations.problem, &equations.evaluation);
+        let [ys, us, forces, ..] = &mut self.nodes;
+        scatter(problem, u, ys);
+        evaluation.push_forward(problem, ys);
+        us.fill(0.0);
+        forces.fill(0.0);
+        self.laws.add_forces([ys, us], forces);
+        -forces.iter().zip(&*ys).map(|(f, y)| f * y).sum::<f64>()
+    }
+
     /// Adds to `dr` (n) and `ds` (m, contacts behind) the changes of the contacts' forces and
     /// equations along a direction of the state at the start of the step, where all nodes have the
     /// velocities `start`.

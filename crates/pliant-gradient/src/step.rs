@@ -93,7 +93,8 @@ impl Relation {
 /// dz = -R_z^-1 (R_x dx + R_v dv + R_p dp),   dx+ = E dx + h D dv+
 /// ```
 ///
-/// where `D` and `E` are the derivatives of `x (+) h v+`. The adjoint solves the transposed system
+/// where `D` and `E` are the derivatives of `x (+) h v+`; BDF2 has `H` for `h`, and its predictor
+/// ([`tangent_after`](Self::tangent_after)). The adjoint solves the transposed system
 /// once, whatever the number of inputs. `R_z` is exact: geometric stiffness with its antisymmetric
 /// part, gyroscopic torque, the turning of body axes. The symmetric KKT matrix, factored once,
 /// preconditions both.
@@ -335,7 +336,7 @@ impl StepDerivative {
     }
 
     /// How positions and velocities at the end move with those at the start: `out` for the
-    /// direction `from`. Returns how well its equations were solved.
+    /// direction `from`; the memory of BDF2 is held. Returns how well its equations were solved.
     ///
     /// # Errors
     /// [`GradientError::NotConverged`], [`GradientError::NotReady`], [`GradientError::Length`].

@@ -95,6 +95,9 @@ impl Shape {
         // The transposed equations, with the weights of the other side.
         let weights: Vec<f64> = mode.multipliers.iter().map(|l| -l).collect();
         linearised.apply_transposed(equations, [&u, &weights], [&mut back, &mut unused, &mut on_rows]);
+        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+        let whole = dot(&u, &dr).abs();
+        let mass = dot(&u, &inertia);
         let scale = scale.max(size(&dr)).max(mode.eigenvalue.abs() * size(&inertia));
         let mut worst = (0, 0.0);
         for k in (0..n).filter(|k| !kept.fixed[*k]) {
@@ -109,11 +112,17 @@ impl Shape {
         let of_rows = (0..m).filter(free).flat_map(|k| [ds[k].abs(), on_rows[k].abs()]);
         let rows_off = of_rows.fold(0.0, f64::max) / size(&u).max(f64::MIN_POSITIVE);
         // A shape of nothing, or of numbers that are none, is no solution either.
-        let share = if worst.1 >= 0.0 {
-            worst.1.max(rows_off)
-        } else {
-            f64::INFINITY
+        let mut share = match worst.1 >= 0.0 && mass > 0.0 {
+            true => worst.1.max(rows_off),
+            false => f64::INFINITY,
         };
+        if by_model {
+            // What laws and rows resist with, geometric stiffness has to take away.
+            let by_laws = linearised.work_of_laws(equations, &u);
+            linearised.apply(equations, [&u, &still], &vec![0.0; m], [&mut dr, &mut ds]);
+            let by_rows = dot(mode.multipliers, &ds);
+            share = share.max(whole / (by_laws.abs() + by_rows.abs()));
+        }
         if share > SOLVED || !share.is_finite() {
             return Err(GradientError::NotSolved {
                 place: format!(
@@ -126,7 +135,7 @@ impl Shape {
         }
         Ok(Self {
             eigenvalue: mode.eigenvalue,
-            mass: u.iter().zip(&inertia).map(|(u, m)| u * m).sum(),
+            mass,
             multipliers: mode.multipliers.to_vec(),
             u,
         })

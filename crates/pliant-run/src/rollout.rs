@@ -98,6 +98,8 @@ pub struct Rollout {
     columns: usize,
     parameters: usize,
     steps: usize,
+    /// Steps of the scene itself.
+    planned: usize,
     h: f64,
 }
 
@@ -179,6 +181,7 @@ impl Rollout {
             columns,
             parameters: at.len(),
             steps: steps.unwrap_or(scene.plan.steps),
+            planned: scene.plan.steps,
             h: scene.plan.step,
             build,
         })
@@ -225,14 +228,21 @@ impl Rollout {
             by.len(),
         )?;
         let mut simulation = self.simulation(values)?;
-        let world_of = |scene: &BuiltScene| format!("{:?} {:?}", scene.world, scene.holds);
+        let world_of = |scene: &BuiltScene| {
+            let (plan, options) = (&scene.plan, &scene.options);
+            format!(
+                "{:?} {:?} {} {} {options:?}",
+                scene.world, scene.holds, plan.step, plan.steps
+            )
+        };
         let world = world_of(&(self.build)(values)?);
         let make = |values: &[f64]| {
             let built = (self.build)(values).map_err(|e| GradientError::NoModel { why: e.to_string() });
             built.and_then(|scene| match world_of(&scene) == world {
                 true => Ok(Problem::new(scene.model)),
                 false => Err(GradientError::NotBuilt {
-                    what: "the rollout by a parameter of colliders, their materials or holds".to_owned(),
+                    what: "the rollout by a parameter of colliders, their materials, holds or `run`"
+                        .to_owned(),
                     why: "how the motion depends on it through these is not built",
                 }),
             })
@@ -280,6 +290,12 @@ impl Rollout {
         check(direction, "a direction of the parameters")?;
         let mut product = vec![0.0; self.parameters];
         let mut lower = product.clone();
+        let numbers = values.iter().chain(direction).all(|x| x.is_finite());
+        if !numbers {
+            let how = "values and directions are numbers";
+            let what = "value or direction that is not finite";
+            return Err(RolloutError::NotTaken { what, how }.into());
+        }
         // As far as a thousandth of each parameter, or of one where it is zero.
         let moved = values.iter().zip(direction).filter(|(_, d)| **d != 0.0);
         let reach = moved.map(|(v, d)| 1e-3 * if *v == 0.0 { 1.0 } else { v.abs() } / d.abs());
@@ -308,6 +324,13 @@ impl Rollout {
         check_length("the values of the parameters", self.parameters, values.len())?;
         let mut scene = (self.build)(values)?;
         check(&scene)?;
+        let (length, steps) = (scene.plan.step, scene.plan.steps);
+        if length != self.h || steps != self.planned {
+            return Err(RolloutError::NotTaken {
+                what: "parameter of the length of steps or of their number",
+                how: "make a rollout for each of them",
+            });
+        }
         let simulation = Simulation::with_options(std::mem::take(&mut scene.model), scene.options.clone());
         let mut simulation = simulation.map_err(|e| scene.places.error(e))?;
         if let Some(world) = scene.world.take() {

@@ -6,13 +6,14 @@ mod trajectory;
 
 use crate::{Error, Integrator, Options, Simulation};
 pub(crate) use contacts::taken_contacts;
+use pliant_gradient::check_index;
 pub use pliant_gradient::{
     ActiveSet, ContactBranch, ContactMove, ContactPlace, CriticalLoad, Family, GradientError, MakeModel,
     RestDerivative, RestState, SolveReport, StateVector, StepBefore, StepDerivative, TakenContact, TakenStep,
     VibrationMode, check_length,
 };
+use pliant_model::{Problem, RowGroup};
 use pliant_stepper::integrator::{Bdf2, ImplicitMethod};
-use pliant_stepper::motion::Motion;
 pub use trajectory::{
     Control, NodeGradient, Objective, Trajectory, TrajectoryGradient, TrajectoryReport, TrajectoryTangent,
 };
@@ -40,12 +41,20 @@ impl From<pliant_model::ModelError> for TrajectoryError {
 /// # Errors
 /// [`GradientError::NotBuilt`].
 pub(crate) fn check_whole(simulation: &Simulation, time: f64) -> Result<(), GradientError> {
-    match simulation.start.time == time {
-        true => Ok(()),
-        false => Err(GradientError::NotBuilt {
+    let refuse = |why| {
+        Err(GradientError::NotBuilt {
             what: format!("the step from t = {time} s"),
-            why: "it was taken in halves: choose a shorter step",
-        }),
+            why,
+        })
+    };
+    if simulation.start.time != time {
+        return refuse("it was taken in halves: choose a shorter step");
+    }
+    match simulation.contacts_report().corrections.count {
+        0 => Ok(()),
+        _ => refuse(
+            "positions were moved after it to take back overlap: take `Overlap::Rows`, whose rows do that in the step",
+        ),
     }
 }
 
@@ -60,10 +69,28 @@ fn is_bdf2(integrator: &Integrator) -> bool {
     matches!(integrator, Integrator::Implicit(method) if method.name() == Bdf2.name())
 }
 
-/// The memory that a motion has of the step before, for a step of BDF2 of `n` coordinates.
-pub(crate) fn step_before(motion: &Motion, n: usize) -> Option<StepBefore<'_>> {
-    let memory = &motion.integrator;
-    let known = !motion.fresh && memory.method == Bdf2.name() && memory.vectors.len() == 2 * n;
+/// Refuses rows of bounded force in steps of BDF2, which end at other velocities than these
+/// equations have where a limit closes.
+///
+/// # Errors
+/// [`GradientError::NotBuilt`].
+pub(crate) fn check_rows(options: &Options, problem: &Problem) -> Result<(), GradientError> {
+    let bounded = |group: &&RowGroup| problem.bounds(group).is_some();
+    match problem.row_groups().iter().find(bounded) {
+        Some(group) if is_bdf2(&options.integrator) => Err(GradientError::NotBuilt {
+            what: format!("`{}` in steps of BDF2", problem.component_name(group.component)),
+            why: "its force is bounded: take `Integrator::Nonlinear`",
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// The memory that the last step, if it is one of BDF2, had of the one before.
+pub(crate) fn step_before(simulation: &Simulation) -> Option<StepBefore<'_>> {
+    let (start, n) = (&simulation.start, simulation.model().dof_count());
+    let memory = &start.integrator;
+    let by_bdf2 = is_bdf2(&simulation.options.integrator) && memory.method == Bdf2.name();
+    let known = by_bdf2 && !start.fresh && memory.vectors.len() == 2 * n;
     let (velocities, displacement) = memory.vectors.split_at_checked(n)?;
     let h = memory.previous.filter(|_| known)?;
     Some(StepBefore {

@@ -178,6 +178,32 @@ fn scenes_that_do_not_move_by_themselves_are_refused() {
     assert!(said.contains("`boody`") && said.contains("`hook`"), "{said}");
 }
 
+/// The length of the steps and their number are those of the rollout.
+#[test]
+fn parameters_of_the_run_are_refused() {
+    let body = [("body", Quantity::Positions)];
+    for (from, to) in [
+        ("step: 0.01", r#"step: "0.01 * $height / 0.3""#),
+        ("duration: 0.4", r#"duration: "$height + 0.1""#),
+        (
+            "integrator: Nonlinear",
+            r#"integrator: Nonlinear, contact_accuracy: "1e-9 * $height""#,
+        ),
+    ] {
+        let rollout = rollout(&TUMBLING.replacen(from, to, 1), &body, None).unwrap();
+        let by = vec![0.0; (rollout.steps() + 1) * rollout.columns()];
+        let gradient = rollout.gradient(&AT, &by).map(drop).unwrap_err().to_string();
+        assert!(gradient.contains("`run`"), "{gradient}");
+    }
+    let rollout = rollout(
+        &TUMBLING.replacen("step: 0.01", r#"step: "0.01 * $height / 0.3""#, 1),
+        &body,
+        None,
+    );
+    let said = rollout.unwrap().run(&[5.0, 30.0, 0.6]).unwrap_err().to_string();
+    assert!(said.contains("length of steps"), "{said}");
+}
+
 #[test]
 fn values_and_gradients_of_other_lengths_are_refused() {
     let rollout = rollout(TUMBLING, &[("body", Quantity::Positions)], Some(2)).unwrap();

@@ -31,6 +31,9 @@ const SAME: f64 = 1e-9;
 /// contacts share forces in several ways, and its slip is rounding.
 const STOPPED: f64 = 1e-9;
 
+/// Share of the largest coordinate that gaps are rounded to.
+const ROUNDING: f64 = 1e-14;
+
 /// Share of the limit of friction that is its edge.
 const EDGE: f64 = 1e-6;
 
@@ -50,15 +53,18 @@ fn slip_of(reading: &ContactReading) -> f64 {
 const COMES_AND_GOES: &str = "it comes and goes, or changes its elements, close to the start of the step: there is no derivative there";
 
 /// Whether another branch of a contact begins: it carries next to nothing of the largest impulse,
-/// or does not slip with its friction at the limit.
-fn is_at_change(reading: &ContactReading, most: f64, slips: bool) -> bool {
+/// its gap at the start is none, as a share of the largest coordinate, or it does not slip with its
+/// friction at the limit.
+fn is_at_change(reading: &ContactReading, [most, largest]: [f64; 2], branch: ContactBranch) -> bool {
     let (normal, impulse) = (reading.contact.normal, reading.impulse);
     let along: f64 = impulse.iter().zip(normal).map(|(r, n)| r * n).sum();
     let across = impulse.iter().zip(normal).map(|(r, n)| r - along * n);
     let friction = across.map(|r| r * r).sum::<f64>().sqrt();
     let mu = reading.contact.law.friction;
-    let at_limit = mu > 0.0 && !slips && friction >= (1.0 - EDGE) * mu * along;
-    along <= STOPPED * most || at_limit
+    let at_limit = branch == ContactBranch::Sticking && friction >= (1.0 - EDGE) * mu * along;
+    let law = &reading.contact.law;
+    let at_gap = law.compliance == 0.0 && reading.contact.gap.abs() <= ROUNDING * largest;
+    along <= STOPPED * most || at_gap || at_limit
 }
 
 /// The rate at which the row of a contact takes its overlap back.
@@ -137,21 +143,22 @@ pub(crate) fn taken_contacts(
             ));
         }
         let law = &reading.contact.law;
+        let branch = match reading.state {
+            _ if law.friction == 0.0 => ContactBranch::Frictionless,
+            ContactState::Slipping if slip_of(reading) > STOPPED * fastest => {
+                ContactBranch::Slipping(law.friction)
+            }
+            _ => ContactBranch::Sticking,
+        };
         out.push(TakenContact {
             place: place.clone(),
             moves: Vec::new(),
-            branch: match reading.state {
-                _ if law.friction == 0.0 => ContactBranch::Frictionless,
-                ContactState::Slipping if slip_of(reading) > STOPPED * fastest => {
-                    ContactBranch::Slipping(law.friction)
-                }
-                _ => ContactBranch::Sticking,
-            },
+            branch,
             compliance: [law.compliance, law.relaxation_time],
             restitution: share * law.restitution,
             recovery: recovery(simulation, reading)?,
             impulse: reading.impulse,
-            at_change: is_at_change(reading, most, slip_of(reading) > STOPPED * fastest),
+            at_change: is_at_change(reading, [most, largest], branch),
         });
     }
     let found = find_moves(simulation, &readings, &places, &mut search, out);

@@ -2,8 +2,8 @@
 
 use super::schedule::split;
 use super::{
-    ActiveSet, Family, SolveReport, StateVector, StepBefore, StepDerivative, TakenContact, TakenStep,
-    TrajectoryError, check_length, check_whole, step_before,
+    ActiveSet, Family, GradientError, SolveReport, StateVector, StepBefore, StepDerivative, TakenContact,
+    TakenStep, TrajectoryError, check_index, check_length, check_whole, step_before,
 };
 use crate::{Checkpoint, Simulation};
 use pliant_model::{NodeId, Parameters, Problem, State};
@@ -44,8 +44,8 @@ impl<F: FnMut(usize, &Simulation, &mut NodeGradient) -> f64> Objective for F {
     }
 }
 
-/// Imposes forces and inputs on a simulation before each step. Called again, in the same way, for
-/// steps that are taken again.
+/// Imposes forces and inputs on a simulation before each step, and leaves its state. Called again, in
+/// the same way, for steps that are taken again.
 pub type Control<'a> = dyn FnMut(usize, &mut Simulation) -> Result<(), TrajectoryError> + 'a;
 
 /// A trajectory of steps of one length, and how its gradient is found.
@@ -152,7 +152,21 @@ impl Moment {
         self.fixed.clone_from(&simulation.system.assembler.system().fixed);
         self.parameters.clone_from(simulation.problem().parameters());
         self.time = motion.time;
-        let before = step_before(motion, simulation.model().dof_count());
+    }
+
+    /// Takes the start of the step that has just been taken as this moment: with velocities that
+    /// hard rows allow, and the memory that the step had.
+    ///
+    /// # Errors
+    /// [`GradientError::NotBuilt`] if the state was set since the moment was recorded, which is not
+    /// the first.
+    fn take_start(&mut self, simulation: &Simulation, is_first: bool) -> Result<(), GradientError> {
+        let start = &simulation.start;
+        if !is_first {
+            check_unmoved(&self.state, &start.state, self.time)?;
+        }
+        self.state.clone_from(&start.state);
+        let before = step_before(simulation);
         self.before = before.map(|before| before.h);
         if let Some(before) = before {
             let lists = [before.velocities, before.displacement];
@@ -161,6 +175,18 @@ impl Moment {
                 kept.extend_from_slice(list);
             }
         }
+        Ok(())
+    }
+}
+
+/// Refuses a step that does not start where the one before ended: a control has set the state.
+fn check_unmoved(end: &State, start: &State, time: f64) -> Result<(), GradientError> {
+    match end.positions == start.positions && end.velocities == start.velocities {
+        true => Ok(()),
+        false => Err(GradientError::NotBuilt {
+            what: format!("the step from t = {time} s"),
+            why: "it does not start where the one before ended: controls set forces and inputs, not the state",
+        }),
     }
 }
 
@@ -214,6 +240,10 @@ impl<'b> Trajectory<'b> {
         simulation: &mut Simulation,
         objective: &mut dyn Objective,
     ) -> Result<TrajectoryGradient, TrajectoryError> {
+        let nodes = simulation.model().nodes().len();
+        for node in &self.forces_on {
+            check_index("node of `forces_on`", node.index(), nodes)?;
+        }
         let derivative = simulation.step_derivative()?;
         let (n, all) = (
             simulation.model().dof_count(),
@@ -262,7 +292,7 @@ impl<'b> Trajectory<'b> {
     /// parameters, by the tangent of every step: one pass, without memory.
     ///
     /// # Errors
-    /// As [`gradient`](Self::gradient), and [`GradientError::Length`](super::GradientError::Length)
+    /// As [`gradient`](Self::gradient), and [`GradientError::Length`]
     /// where the direction is not as long as the coordinates or the parameters of the family (none
     /// without one).
     pub fn tangent(
@@ -293,6 +323,7 @@ impl<'b> Trajectory<'b> {
         let mut by = NodeGradient::default();
         let mut contacts = Vec::new();
         let (mut own, mut next) = (StateVector::default(), StateVector::default());
+        let mut end = State::default();
         let (mut memory, mut next_memory) = (StateVector::zeros(dofs), StateVector::default());
         let [mut dr, mut ds, mut sum_r, mut sum_s] = [(); 4].map(|()| Vec::new());
         for step in 0..=self.steps {
@@ -318,6 +349,10 @@ impl<'b> Trajectory<'b> {
             let time = simulation.time();
             simulation.step(self.h)?;
             check_whole(simulation, time)?;
+            if step > 0 {
+                check_unmoved(&end, &simulation.start.state, time)?;
+            }
+            end.clone_from(simulation.state());
             simulation.last_contacts(&mut contacts)?;
             if let Some(step) = simulation.last_step(&contacts) {
                 derivative.place(simulation.problem(), &step)?;
@@ -406,7 +441,7 @@ impl Walk<'_, '_> {
                 let (now, next) = (step - from, step - from + 1);
                 check_whole(self.simulation, self.run[now].time)?;
                 self.simulation.last_contacts(&mut self.run[next].contacts)?;
-                self.run[now].state.clone_from(&self.simulation.start.state);
+                self.run[now].take_start(self.simulation, step == 0)?;
                 // What acts is set before a step: the start of the next would have it too late.
                 self.run[next].record(self.simulation);
             }

@@ -4,7 +4,7 @@
 use super::Simulation;
 use crate::control::{StepStart, adaptive, settle};
 use crate::gradient::{
-    GradientError, RestState, StepDerivative, TakenContact, TakenStep, check_method, step_before,
+    GradientError, RestState, StepDerivative, TakenContact, TakenStep, check_method, check_rows, step_before,
     taken_contacts,
 };
 use crate::statics::path::{self, Next, Walk};
@@ -400,7 +400,7 @@ impl Simulation {
             external: &self.motion.controls.external,
             fixed: &self.system.assembler.system().fixed,
             contacts,
-            before: step_before(&self.start, self.system.model.dof_count()),
+            before: step_before(self),
         })
     }
 
@@ -424,6 +424,7 @@ impl Simulation {
     /// the step, and [`Integrator::bdf2`](crate::Integrator::bdf2).
     pub fn step_derivative(&self) -> Result<StepDerivative, GradientError> {
         check_method(&self.options)?;
+        check_rows(&self.options, self.problem())?;
         let touching = self
             .system
             .contacts

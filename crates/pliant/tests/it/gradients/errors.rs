@@ -202,3 +202,75 @@ fn states_forces_and_directions_of_other_lengths_are_refused() {
         .to_string();
     assert!(said.contains("same structure"), "{said}");
 }
+
+/// Derivatives that would be those of something else are refused.
+#[test]
+fn parameters_and_controls_without_a_derivative_are_refused() {
+    let said = |refused: Result<(), TrajectoryError>| refused.unwrap_err().to_string();
+    let make = |_: &[f64]| Ok(Problem::new(spring_on_scalar()));
+    for scale in [0.0, f64::NAN, f64::INFINITY] {
+        let refused = Family::new(&make, &[1.0], &[scale]);
+        assert!(matches!(refused, Err(GradientError::Scale { parameter: 0, .. })));
+    }
+    let mut objective = |_: usize, _: &Simulation, _: &mut NodeGradient| 0.0;
+    // A control that sets the state.
+    for integrator in [Integrator::Nonlinear, Integrator::bdf2()] {
+        let options = Options {
+            integrator,
+            ..options()
+        };
+        let simulation = || Simulation::with_options(spring_on_scalar(), options.clone()).unwrap();
+        let sets = |step: usize, s: &mut Simulation| {
+            let mut state = s.state().clone();
+            state.positions[0] += if step == 2 { 0.1 } else { 0.0 };
+            if step == 2 {
+                s.set_state(&state)?;
+            }
+            Ok(())
+        };
+        let mut trajectory = Trajectory::new(4, 0.1);
+        trajectory.control = Some(Box::new(sets));
+        let backwards = trajectory.gradient(&mut simulation(), &mut objective).map(drop);
+        assert!(said(backwards).contains("not the state"));
+        let forwards = trajectory.tangent(&mut simulation(), &mut objective, &StateVector::zeros(1), &[]);
+        assert!(said(forwards.map(drop)).contains("not the state"));
+    }
+    // A winch that pulls with all it has, by that.
+    let winch = |p: &[f64]| {
+        let mut model = spring_on_scalar();
+        let bead = model.node_named("bead").unwrap();
+        let row = model
+            .add_force_field("winch", bead, UniformCompliance::new(1e-6), Treatment::Compliance)
+            .unwrap();
+        model.set_bounds(row, -p[0], p[0]).unwrap();
+        model
+    };
+    let make = |p: &[f64]| Ok(Problem::new(winch(p)));
+    let mut family = Family::new(&make, &[0.01], &[0.01]).unwrap();
+    let mut simulation = Simulation::with_options(winch(&[0.01]), options()).unwrap();
+    let mut trajectory = Trajectory::new(2, 0.1);
+    trajectory.family = Some(&mut family);
+    let backwards = trajectory.gradient(&mut simulation, &mut objective).map(drop);
+    assert!(said(backwards).contains("`winch`"));
+    // Bounded rows in BDF2.
+    let options = Options {
+        integrator: Integrator::bdf2(),
+        ..options()
+    };
+    let simulation = Simulation::with_options(winch(&[1.0]), options).unwrap();
+    let refused = simulation.step_derivative().map(drop).unwrap_err().to_string();
+    assert!(
+        refused.contains("`winch`") && refused.contains("BDF2"),
+        "{refused}"
+    );
+    // A step of another model.
+    let mut simulation = Simulation::with_options(spring_on_scalar(), super::options()).unwrap();
+    simulation.step(0.1).unwrap();
+    let other = Simulation::with_options(chain(2), super::options()).unwrap();
+    let mut derivative = simulation.step_derivative().unwrap();
+    let refused = derivative.place(other.problem(), &simulation.last_step(&[]).unwrap());
+    assert!(
+        matches!(refused, Err(GradientError::Structure { .. })),
+        "{refused:?}"
+    );
+}

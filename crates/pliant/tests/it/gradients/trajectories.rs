@@ -233,6 +233,62 @@ fn steps_of_bdf2_against_differences() {
     }
 }
 
+/// Steps of several lengths, whose ratios are in all coefficients of BDF2, one by one: tangents
+/// against differences, adjoints against tangents.
+#[test]
+fn steps_of_bdf2_of_several_lengths() {
+    let lengths = [0.01, 0.017, 0.006, 0.006];
+    for (what, model) in [("net", net(Treatment::Stiffness, 0.3)), ("body", spinning())] {
+        let mut simulation = Simulation::with_options(model, by(&Integrator::bdf2())).unwrap();
+        let n = simulation.model().dof_count();
+        let start = simulation.checkpoint();
+        let along = direction(&simulation, 5);
+        let mut derivatives = Vec::new();
+        let (mut found, mut memory) = (along.clone(), StateVector::zeros(n));
+        for h in lengths {
+            simulation.step(h).unwrap();
+            let mut derivative = simulation.step_derivative().unwrap();
+            let step = simulation.last_step(&[]).unwrap();
+            derivative.place(simulation.problem(), &step).unwrap();
+            let (mut next, mut next_memory) = (StateVector::default(), StateVector::default());
+            derivative
+                .tangent_after([&found, &memory], None, [&mut next, &mut next_memory])
+                .unwrap();
+            (found, memory) = (next, next_memory);
+            derivatives.push(derivative);
+        }
+        let end = simulation.state().clone();
+        let off = off_differences(&found, |t| {
+            simulation.restore(&start).unwrap();
+            let from = moved(&simulation, &along, t);
+            simulation.set_state(&from).unwrap();
+            lengths
+                .iter()
+                .try_for_each(|h| simulation.step(*h).map(drop))
+                .ok()?;
+            Some(between(simulation.model(), &end, simulation.state()))
+        });
+        assert!(off < 1e-7, "{what}: {off:e} off differences");
+        let by_end = StateVector {
+            x: numbers(8, n),
+            v: numbers(9, n),
+        };
+        let (mut back, mut by_memory) = (by_end.clone(), StateVector::zeros(n));
+        for derivative in derivatives.iter_mut().rev() {
+            let (mut before, mut earlier) = (StateVector::default(), StateVector::default());
+            derivative
+                .adjoint_after([&back, &by_memory], [&mut before, &mut earlier])
+                .unwrap();
+            (back, by_memory) = (before, earlier);
+        }
+        let (one, other) = (by_end.dot(&found), back.dot(&along));
+        assert!(
+            (one - other).abs() < 1e-11 * one.abs().max(1.0),
+            "{what}: {one} {other}"
+        );
+    }
+}
+
 /// A body that tumbles freely on a soft spring.
 fn spinning() -> Model {
     let mut model = Model::new();

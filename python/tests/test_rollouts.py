@@ -127,7 +127,7 @@ def test_through_contacts() -> None:
     expected = differences(rollout, values, weights)
     # Which step it lands in does not change within the differences.
     assert np.abs(found - expected).max() < 1e-6 * np.abs(expected).max()
-    with pytest.raises(pliant.StateError, match="parameter of colliders, their materials or holds"):
+    with pytest.raises(pliant.StateError, match="parameter of colliders, their materials, holds or `run`"):
         friction = pliant.Rollout(model(BALL), ["friction"], ["ball"])
         friction.gradient([0.3], weights)
 

@@ -45,7 +45,7 @@ impl Environment {
     /// That in a folder with MuJoCo, as [`with_packages`](Self::with_packages) makes it.
     ///
     /// # Errors
-    /// Those of [`with_packages`](Self::with_packages).
+    /// [`EnvironmentError`] if Python cannot be started, or pip fails, as it does without a network.
     pub fn in_folder(folder: &Path) -> Result<Self, EnvironmentError> {
         Self::with_packages(folder, &PACKAGES)
     }

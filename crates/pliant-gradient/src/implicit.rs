@@ -46,7 +46,8 @@ impl Implicit {
     /// Plans the derivatives of a problem, with contacts on some nodes.
     ///
     /// # Errors
-    /// Those of the equations, and [`GradientError::Plan`].
+    /// [`GradientError::NotBuilt`] for parts of the model that have no derivative here,
+    /// [`GradientError::Model`] where a mapping is not defined, [`GradientError::Plan`].
     pub(crate) fn new(problem: &Problem, touching: &[NodeId]) -> Result<Self, GradientError> {
         let equations = Equations::new(problem.clone())?;
         let (n, m) = (problem.dof_count(), problem.row_count());
@@ -75,7 +76,7 @@ impl Implicit {
     /// rows, or act. Whatever was placed is forgotten.
     ///
     /// # Errors
-    /// As [`new`](Self::new).
+    /// [`GradientError::Structure`] for another model; else the errors of [`new`](Self::new).
     pub(crate) fn begin(&mut self, problem: &Problem) -> Result<(), GradientError> {
         self.progress = Progress::Empty;
         check_structure(&self.equations.problem, problem, || "the problem".to_owned())?;
@@ -250,7 +251,7 @@ impl Implicit {
     /// The change of the residuals with one parameter of a family of models.
     ///
     /// # Errors
-    /// As [`by_parameter`](Self::by_parameter), without an adjoint.
+    /// [`GradientError::NotReady`] if nothing is placed, and those of the family.
     pub(crate) fn equations_by(
         &self,
         family: &mut Family,
@@ -260,5 +261,25 @@ impl Implicit {
         self.check_placed()?;
         family.check_bounds(self.problem(), parameter, &self.linearised.laws.at_bound)?;
         family.derivative(self.problem(), parameter, &self.kept.get(), out)
+    }
+}
+
+/// An error unless a state has the numbers of a model.
+pub(crate) fn check_state(
+    problem: &Problem,
+    state: &State,
+    [positions, velocities]: [&'static str; 2],
+) -> Result<(), GradientError> {
+    let last = problem.nodes().last();
+    let expected = last.map_or(0, |node| node.position_range().end);
+    check_length(positions, expected, state.positions.len())?;
+    check_length(velocities, problem.velocity_count(), state.velocities.len())
+}
+
+/// An error unless there are forces from outside on all nodes, or none.
+pub(crate) fn check_external(problem: &Problem, external: &[f64]) -> Result<(), GradientError> {
+    match external.is_empty() {
+        true => Ok(()),
+        false => check_length("forces from outside", problem.velocity_count(), external.len()),
     }
 }

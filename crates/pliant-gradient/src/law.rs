@@ -150,16 +150,7 @@ impl Law {
         mut f: impl FnMut(&State, &mut [f64]),
     ) {
         let count = self.node.len();
-        find_scales(
-            &state.positions[node.position_range()],
-            node.count,
-            &mut room.scales[0],
-        );
-        find_scales(
-            &state.velocities[node.velocity_range()],
-            node.count,
-            &mut room.scales[1],
-        );
+        find_scales(node, state, &mut room.scales);
         for (k, (direction, scales)) in room.direction.iter_mut().zip(&room.scales).enumerate() {
             draw(count, 1 + k as u32, direction);
             for (own, scale) in direction.chunks_exact_mut(self.size).zip(scales) {
@@ -212,16 +203,7 @@ impl Law {
         room: &mut LawBuffers,
         mut f: impl FnMut(&State, &mut [f64]),
     ) {
-        find_scales(
-            &state.positions[node.position_range()],
-            node.count,
-            &mut room.scales[0],
-        );
-        find_scales(
-            &state.velocities[node.velocity_range()],
-            node.count,
-            &mut room.scales[1],
-        );
+        find_scales(node, state, &mut room.scales);
         let LawBuffers {
             differences,
             moved,
@@ -284,14 +266,20 @@ impl Law {
     }
 }
 
-/// Finds the scale of the coordinates of each element, over which laws are taken to be smooth: the
-/// largest of them, and no less than 1e-5 of a unit, so that a law with a kink where its coordinate
-/// vanishes is not moved across it.
-fn find_scales(list: &[f64], count: usize, out: &mut Vec<f64>) {
-    let size = (list.len() / count.max(1)).max(1);
+/// Finds the scales of the positions and of the velocities of each element of a node, over which
+/// laws are taken to be smooth: the largest of them, and no less than 1e-5 of a unit, so that a law
+/// with a kink where its coordinate vanishes is not moved across it.
+fn find_scales(node: &Node, state: &State, out: &mut [Vec<f64>; 2]) {
+    let lists = [
+        &state.positions[node.position_range()],
+        &state.velocities[node.velocity_range()],
+    ];
     let largest = |x: &[f64]| x.iter().fold(1e-5f64, |largest, x| largest.max(x.abs())).min(1.0);
-    out.clear();
-    out.extend(list.chunks_exact(size).map(largest));
+    for (list, out) in lists.into_iter().zip(out) {
+        let size = (list.len() / node.count.max(1)).max(1);
+        out.clear();
+        out.extend(list.chunks_exact(size).map(largest));
+    }
 }
 
 /// Draws a direction, always the same, of entries between a half and one either way.

@@ -23,14 +23,15 @@ mod row_law;
 mod solve;
 mod step;
 mod symmetric;
+mod taken;
 mod vibration;
 
-pub use contacts::{ActiveSet, ContactBranch, ContactMove, ContactPlace, TakenContact};
 pub use error::GradientError;
 pub use family::{Family, MakeModel};
 pub use rest::{RestDerivative, RestState};
 pub use solve::SolveReport;
-pub use step::{StepBefore, StepDerivative, TakenStep};
+pub use step::StepDerivative;
+pub use taken::{ActiveSet, ContactBranch, ContactMove, ContactPlace, StepBefore, TakenContact, TakenStep};
 pub use vibration::{CriticalLoad, VibrationMode};
 
 /// A direction in the space of states, or a gradient over it: one number for each independent

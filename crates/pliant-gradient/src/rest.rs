@@ -1,9 +1,8 @@
 //! The derivative of a state of rest.
 
-use crate::implicit::{Implicit, SOLVED};
+use crate::implicit::{Implicit, SOLVED, check_external, check_state};
 use crate::kinematics::gather;
 use crate::solve::SolveReport;
-use crate::step::{check_external, check_state};
 use crate::vibration::{self, CriticalLoad, VibrationMode};
 use crate::{Family, GradientError, check_length};
 use pliant_model::{Problem, State};

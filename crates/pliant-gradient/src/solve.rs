@@ -2,10 +2,10 @@
 //! factor of the symmetric KKT matrix.
 
 use crate::GradientError;
-use crate::contacts::TakenContact;
 use crate::equations::{Equations, KeptMoment};
 use crate::linearised::Linearised;
 use crate::symmetric::{ContactRows, Factor, Inverse, Units};
+use crate::taken::TakenContact;
 use pliant_kkt::{Assembler, GeometricStiffness, GeometricTerms, Scheme, StepInput};
 use pliant_krylov::{FnOperator, GeneralMinimalResidual, KrylovSolver};
 use pliant_model::{NodeId, State};

@@ -1,51 +1,17 @@
 //! The derivative of one step of the nonlinear method.
 
-use crate::contacts::{ActiveSet, TakenContact};
 use crate::equations::Unknown;
-use crate::implicit::{Implicit, SOLVED};
+use crate::implicit::{Implicit, SOLVED, check_external, check_state};
 use crate::kinematics::{Retraction, gather};
 use crate::solve::{FactoredStep, SolveReport};
+use crate::taken::{ActiveSet, TakenStep};
 use crate::{Family, GradientError, StateVector, check_length};
 use pliant_kkt::Scheme;
-use pliant_model::{NodeId, Problem, State};
+use pliant_model::{NodeId, Problem, Space, State};
 
 /// Share of the largest coordinate that is moved in a step at the least velocity that others are
 /// compared with.
 const SLOW: f64 = 1e-6;
-
-/// A step that was taken: its length, both ends, and what acted.
-#[derive(Clone, Copy, Debug)]
-pub struct TakenStep<'a> {
-    /// Length (s).
-    pub h: f64,
-    /// Time at its start (s).
-    pub time: f64,
-    /// Positions and velocities of all nodes at the start.
-    pub start: &'a State,
-    /// The same at the end.
-    pub end: &'a State,
-    /// Multipliers of the step (N, N m), one per row.
-    pub multipliers: &'a [f64],
-    /// Forces from outside the model on all nodes (N, N m); empty for none.
-    pub external: &'a [f64],
-    /// Which independent coordinates are held.
-    pub fixed: &'a [bool],
-    /// The contacts that carried an impulse.
-    pub contacts: &'a [TakenContact],
-    /// The step before, as BDF2 remembers it; none of implicit Euler and of first steps.
-    pub before: Option<StepBefore<'a>>,
-}
-
-/// The memory that a step of BDF2 has of the one before, on the independent coordinates (n).
-#[derive(Clone, Copy, Debug)]
-pub struct StepBefore<'a> {
-    /// Its length (s).
-    pub h: f64,
-    /// Velocities at its start.
-    pub velocities: &'a [f64],
-    /// Its displacement (of bodies: rotation vector in body axes).
-    pub displacement: &'a [f64],
-}
 
 /// The relations of a step, with its memory `v_b` and `d_b` of the one before:
 ///
@@ -128,7 +94,6 @@ impl Relation {
 #[derive(Debug)]
 pub struct StepDerivative {
     implicit: Implicit,
-    scheme: Scheme,
     retraction: Retraction,
     relation: Relation,
     /// The share of the displacement that the step before gives (n).
@@ -163,7 +128,6 @@ impl StepDerivative {
         let (n, m) = (problem.dof_count(), problem.row_count());
         Ok(Self {
             implicit: Implicit::new(problem, touching)?,
-            scheme: Scheme::implicit_euler(1.0),
             retraction: Retraction::default(),
             relation: Relation::of(1.0, None),
             ahead: vec![0.0; n],
@@ -182,7 +146,9 @@ impl StepDerivative {
     /// # Errors
     /// [`GradientError::NotSolved`] if the step is not a solution of the equations, whatever the
     /// reason: it was taken by another method or in parts, contacts or limits acted, it did not
-    /// converge. [`GradientError::Length`], [`GradientError::Model`], [`GradientError::Solve`].
+    /// converge. [`GradientError::NotBuilt`] for contacts in a step of BDF2;
+    /// [`GradientError::Length`], [`GradientError::Structure`], [`GradientError::Model`],
+    /// [`GradientError::Solve`].
     pub fn place(&mut self, problem: &Problem, step: &TakenStep<'_>) -> Result<(), GradientError> {
         self.implicit.begin(problem)?;
         for (state, of) in [
@@ -219,6 +185,12 @@ impl StepDerivative {
         gather(problem, &step.start.velocities, &mut kept.start_velocity);
         self.ahead.fill(0.0);
         if let Some(before) = &step.before {
+            if !step.contacts.is_empty() {
+                return Err(GradientError::NotBuilt {
+                    what: "contacts in steps of BDF2".to_owned(),
+                    why: "their laws are written for implicit Euler",
+                });
+            }
             check_length("velocities of the step before", dofs, before.velocities.len())?;
             check_length(
                 "the displacement of the step before",
@@ -251,7 +223,6 @@ impl StepDerivative {
             *v = reach * *v + ahead;
         }
         self.retraction.place(problem, displacement);
-        self.scheme.h = reach;
         let Implicit {
             equations,
             linearised,
@@ -260,7 +231,7 @@ impl StepDerivative {
             ..
         } = &mut self.implicit;
         let factored = FactoredStep {
-            scheme: &self.scheme,
+            scheme: &Scheme::implicit_euler(reach),
             contacts: step.contacts,
             start: step.start,
         };
@@ -307,11 +278,16 @@ impl StepDerivative {
             let Some(first) = node.first_dof() else { continue };
             let (p, v) = (node.position_range(), node.velocity_range());
             let moved = &mut self.room[0][..v.len()];
-            node.space
-                .local(&step.start.positions[p.clone()], &step.end.positions[p], moved);
+            node.space.local(
+                &step.start.positions[p.clone()],
+                &step.end.positions[p.clone()],
+                moved,
+            );
+            let (places, size) = (&step.end.positions[p], node.space.velocity_size());
             for (k, (d, u)) in moved.iter().zip(&step.end.velocities[v]).enumerate() {
                 let way = self.relation.reach * u + self.ahead[first + k];
-                let off = (d - way).abs() / largest.max(f64::MIN_POSITIVE);
+                let scale = coordinate_scale(node.space, places, [k / size, k % size]);
+                let off = (d - way).abs() / scale.max(d.abs()).max(f64::MIN_POSITIVE);
                 if off > share || off.is_nan() {
                     (place, share) = (Some(Unknown::Dof(first + k)), off);
                 }
@@ -597,22 +573,14 @@ impl StepDerivative {
     }
 }
 
-/// An error unless a state has the numbers of a model.
-pub(crate) fn check_state(
-    problem: &Problem,
-    state: &State,
-    [positions, velocities]: [&'static str; 2],
-) -> Result<(), GradientError> {
-    let last = problem.nodes().last();
-    let expected = last.map_or(0, |node| node.position_range().end);
-    check_length(positions, expected, state.positions.len())?;
-    check_length(velocities, problem.velocity_count(), state.velocities.len())
-}
-
-/// An error unless there are forces from outside on all nodes, or none.
-pub(crate) fn check_external(problem: &Problem, external: &[f64]) -> Result<(), GradientError> {
-    match external.is_empty() {
-        true => Ok(()),
-        false => check_length("forces from outside", problem.velocity_count(), external.len()),
-    }
+/// The size of the numbers that a coordinate of an element is rounded with: the largest of its
+/// positions, of bodies that of the place for translations, and one radian for rotations.
+fn coordinate_scale(space: Space, positions: &[f64], [element, coordinate]: [usize; 2]) -> f64 {
+    let own = &positions[element * space.position_size()..][..space.position_size()];
+    let own = match space {
+        Space::Rigid3 if coordinate >= 3 => return 1.0,
+        Space::Rigid3 => &own[..3],
+        _ => own,
+    };
+    own.iter().fold(0.0, |largest, x| largest.max(x.abs()))
 }

@@ -27,7 +27,7 @@ pub enum CriticalLoad<'a> {
     Force(&'a [f64]),
 }
 
-/// A mode that solves its equations, over the independent coordinates (n) and rows (m).
+/// A mode that was found to solve its equations, over the independent coordinates (n) and rows (m).
 pub(crate) struct Shape {
     eigenvalue: f64,
     u: Vec<f64>,
@@ -61,6 +61,8 @@ impl Shape {
         Self::checked(at, &mode, true)
     }
 
+    /// Takes a mode if it misses at most a millionth of its equations; `by_model` compares with the
+    /// stiffness of the model, and the work of the mode with that of laws and rows along it.
     fn checked(at: &mut Implicit, mode: &VibrationMode<'_>, by_model: bool) -> Result<Self, GradientError> {
         let problem = at.problem();
         let (n, m) = (problem.dof_count(), problem.row_count());
@@ -180,6 +182,8 @@ impl Shape {
         let [mut inertia, mut dr] = [(); 2].map(|()| vec![0.0; n]);
         let mut ds = vec![0.0; m];
         let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+        // All members have the topology of the placed model: one plan is enough.
+        let mut linearised = Linearised::new(&at.equations);
         let mut out = 0.0;
         family.each_member(problem, parameter, |member, sample| {
             move_by(problem, &at.kept.end, x, sample.change, &mut moment.end);
@@ -189,7 +193,6 @@ impl Shape {
                 .multipliers
                 .extend(moved.map(|(l, d)| l + sample.change * d));
             member.evaluate(&moment.get())?;
-            let mut linearised = Linearised::new(member);
             linearised.place(member, &moment.get())?;
             linearised.apply(member, [&self.u, &still], &self.multipliers, [&mut dr, &mut ds]);
             linearised.inertia(member, &self.u, &mut inertia);

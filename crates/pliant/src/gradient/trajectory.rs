@@ -202,6 +202,7 @@ struct Walk<'a, 'b> {
     /// before.
     gradient: StateVector,
     by_memory: StateVector,
+    by_earlier: StateVector,
     by: NodeGradient,
     own: StateVector,
     out: TrajectoryGradient,
@@ -259,6 +260,7 @@ impl<'b> Trajectory<'b> {
             objective,
             gradient: StateVector::zeros(n),
             by_memory: StateVector::zeros(n),
+            by_earlier: StateVector::default(),
             by: NodeGradient {
                 x: vec![0.0; all],
                 v: vec![0.0; all],
@@ -524,11 +526,10 @@ impl Walk<'_, '_> {
         self.derivative.place(&self.problem, &taken)?;
         self.out.report.active += self.derivative.active_set();
         let mut before = std::mem::take(&mut self.own);
-        let mut earlier = StateVector::default();
-        let found = self
-            .derivative
-            .adjoint_after([&self.gradient, &self.by_memory], [&mut before, &mut earlier])?;
-        self.by_memory = earlier;
+        let ends = [&self.gradient, &self.by_memory];
+        let starts = [&mut before, &mut self.by_earlier];
+        let found = self.derivative.adjoint_after(ends, starts)?;
+        std::mem::swap(&mut self.by_memory, &mut self.by_earlier);
         self.note(found);
         if let Some(family) = &mut self.trajectory.family {
             for k in 0..family.len() {

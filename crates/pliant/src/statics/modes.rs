@@ -123,7 +123,7 @@ impl Mode {
 
     /// The mode as [`RestDerivative::eigenvalue_by`](crate::gradient::RestDerivative::eigenvalue_by)
     /// takes it.
-    pub fn to_differentiate(&self) -> VibrationMode<'_> {
+    pub fn as_vibration_mode(&self) -> VibrationMode<'_> {
         VibrationMode {
             eigenvalue: self.eigenvalue,
             velocities: &self.velocities,

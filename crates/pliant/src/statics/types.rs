@@ -174,9 +174,12 @@ pub struct CriticalPoint {
     pub after: usize,
     /// Negative modes before and behind.
     pub negative_modes: (usize, usize),
-    /// Positions of all nodes there, as located, or of the next point; velocities are zero.
+    /// The share of the step from the point before to the next one within which it lies: 1e-12 as
+    /// located to rounding, more where the tangent is singular before that, 1 if it was not located.
+    pub bracket: f64,
+    /// Positions of all nodes within the bracket; velocities are zero.
     pub state: State,
-    /// Multipliers of all rows there, likewise [N, N m].
+    /// Multipliers of all rows there [N, N m].
     pub multipliers: Vec<f64>,
 }
 

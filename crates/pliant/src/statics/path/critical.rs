@@ -92,6 +92,7 @@ pub(crate) fn find_critical(
             load: 0.5 * (low.load + high.load),
             after,
             negative_modes: (before, behind),
+            bracket: high.share - low.share,
             state: place.0.clone(),
             multipliers: place.1.clone(),
         });
@@ -104,6 +105,7 @@ pub(crate) fn find_critical(
             load: 0.5 * (low.load + end),
             after,
             negative_modes: (before, last),
+            bracket: 1.0 - low.share,
             state: place.0,
             multipliers: place.1,
         });

@@ -65,20 +65,17 @@ fn balls_that_slip_and_roll() {
     }
 }
 
-/// Two balls that press on each other as they roll and slip: their normal turns with both.
-#[test]
-fn balls_on_balls() {
+/// A heavy ball of 0.1 m at the origin, and a light one at a place.
+fn two_balls(at: [f64; 3], friction: f64) -> (Model, NodeId, World) {
     let mut m = Model::new();
     m.set_gravity([0.0, 0.0, -9.81]).unwrap();
-    let poses = [Pose::at([0.0, 0.0, 0.0]), Pose::at([0.03, 0.02, 0.1985])];
-    let node = m.add_rigid_bodies("balls", &poses).unwrap();
+    let node = m
+        .add_rigid_bodies("balls", &[Pose::default(), Pose::at(at)])
+        .unwrap();
     let masses = [20.0, 1.0].map(|mass| RigidMass::principal(mass, [4e-3 * mass; 3]));
     m.add_mass("mass", node, Mass::Rigid(masses.to_vec())).unwrap();
-    m.fix(node, 0, &[true, true, true, false, false, false]).unwrap();
-    m.set_body_velocity(node, 1, [0.6, 0.2, -1.0], [1.0, -2.0, 3.0])
-        .unwrap();
     let mut world = World::new();
-    let material = world.add_material(rough(0.2)).unwrap();
+    let material = world.add_material(rough(friction)).unwrap();
     for element in [0, 1] {
         let place = Placement::Body {
             node,
@@ -88,6 +85,16 @@ fn balls_on_balls() {
         let collider = Collider::new(&format!("ball {element}"), Shape::ball(0.1).unwrap(), place);
         world.add(collider.with_material(material)).unwrap();
     }
+    (m, node, world)
+}
+
+/// Two balls that press on each other as they roll and slip: their normal turns with both.
+#[test]
+fn balls_on_balls() {
+    let (mut m, node, world) = two_balls([0.03, 0.02, 0.1985], 0.2);
+    m.fix(node, 0, &[true, true, true, false, false, false]).unwrap();
+    m.set_body_velocity(node, 1, [0.6, 0.2, -1.0], [1.0, -2.0, 3.0])
+        .unwrap();
     let mut s = Simulation::with_options(m, options()).unwrap();
     s.set_contacts(world).unwrap();
     // The first step comes closer, the second ends in contact.
@@ -102,24 +109,8 @@ fn balls_on_balls() {
 #[test]
 fn balls_whose_overlap_rows_take_back() {
     for friction in [0.0, 0.3] {
-        let mut m = Model::new();
-        m.set_gravity([0.0, 0.0, -9.81]).unwrap();
-        let poses = [Pose::at([0.0; 3]), Pose::at([0.06, 0.0, 0.1903])];
-        let node = m.add_rigid_bodies("balls", &poses).unwrap();
-        let masses = [20.0, 1.0].map(|mass| RigidMass::principal(mass, [4e-3 * mass; 3]));
-        m.add_mass("mass", node, Mass::Rigid(masses.to_vec())).unwrap();
+        let (mut m, node, world) = two_balls([0.06, 0.0, 0.1903], friction);
         m.fix(node, 0, &[true; 6]).unwrap();
-        let mut world = World::new();
-        let material = world.add_material(rough(friction)).unwrap();
-        for element in [0, 1] {
-            let place = Placement::Body {
-                node,
-                element,
-                pose: Pose::default(),
-            };
-            let collider = Collider::new(&format!("ball {element}"), Shape::ball(0.1).unwrap(), place);
-            world.add(collider.with_material(material)).unwrap();
-        }
         let mut with_rows = options();
         with_rows.contacts.overlap = Overlap::Rows {
             rate: 20.0,
@@ -287,4 +278,18 @@ fn the_search_for_derivatives_leaves_the_motion_alone() {
     one.step(0.01).unwrap();
     other.step(0.01).unwrap();
     assert_eq!(one.state(), other.state());
+}
+
+/// A step whose overlap was corrected after it has no derivative, however small the correction.
+#[test]
+fn corrected_overlap_is_refused() {
+    for deep in [1e-3, 1.1e-6] {
+        let shape = Shape::ball(0.1).unwrap();
+        let pose = Pose::at([0.0, 0.0, 0.1 - deep]);
+        let (mut s, _) = body(shape, 0.1, pose, [[0.0; 3]; 2], rough(0.2));
+        let mut objective = |_: usize, _: &Simulation, _: &mut NodeGradient| 0.0;
+        let refused = Trajectory::new(2, 0.01).gradient(&mut s, &mut objective);
+        let said = refused.unwrap_err().to_string();
+        assert!(said.contains("Overlap::Rows"), "{deep}: {said}");
+    }
 }

@@ -256,6 +256,8 @@ fn limit_load(make: &dyn Fn(&[f64]) -> Model, p: &[f64], node: &str, axis: usize
     let path = simulation.follow(&how, |_, point| rises(point)).unwrap();
     let mut limits = path.critical.into_iter();
     let limit = limits.rfind(|c| c.kind == CriticalKind::Limit).unwrap();
+    // The tangent is singular there, so that halving ends before rounding; derivatives are as good.
+    assert!(limit.bracket < 1e-7, "{:e}", limit.bracket);
     let problem = |p: &[f64]| Ok(Problem::new(make(p)));
     let mut family = Family::new(&problem, p, p).unwrap();
     let unit = along_z(simulation.model(), node, -1.0, axis);
@@ -274,7 +276,7 @@ fn limit_load(make: &dyn Fn(&[f64]) -> Model, p: &[f64], node: &str, axis: usize
     let mut rest = RestDerivative::new(there.problem()).unwrap();
     rest.place(there.problem(), &there.rest_state()).unwrap();
     let least = |a: &&Mode, b: &&Mode| a.eigenvalue.abs().total_cmp(&b.eigenvalue.abs());
-    let mode = modes.iter().min_by(least).unwrap().to_differentiate();
+    let mode = modes.iter().min_by(least).unwrap().as_vibration_mode();
     let load = CriticalLoad::Force(&unit);
     let by = (0..p.len()).map(|k| rest.critical_load_by(&mut family, k, load, &mode).unwrap());
     let by = by.collect();
@@ -291,7 +293,7 @@ fn limit_load(make: &dyn Fn(&[f64]) -> Model, p: &[f64], node: &str, axis: usize
     // The next mode bends as softly as the lowest ones of an arch that carries nothing do.
     let others = modes.iter().filter(|other| other.eigenvalue != mode.eigenvalue);
     for other in others {
-        let refused = rest.critical_load_by(&mut family, 0, load, &other.to_differentiate());
+        let refused = rest.critical_load_by(&mut family, 0, load, &other.as_vibration_mode());
         assert!(
             matches!(refused, Err(GradientError::NotSolved { .. })),
             "{refused:?}"
@@ -327,6 +329,89 @@ fn the_limit_load_of_a_truss_moves_as_its_formula_says() {
     for (k, (found, expected)) in by.iter().zip(by_expected).enumerate() {
         assert!((found / expected - 1.0).abs() < 1e-8, "{k}: {found} {expected}");
     }
+}
+
+/// A load that is a parameter of the models, the weight of the apex: its gravity has a
+/// limit.
+#[test]
+fn a_limit_load_that_is_a_parameter_moves_as_one_that_is_a_force() {
+    let make = |p: &[f64]| {
+        let mut model = truss(p[0], p[1], p[2]);
+        model.set_gravity([0.0, -p[3], 0.0]).unwrap();
+        model
+    };
+    let [k, w, l] = [50.0, 1.0, 1.05f64];
+    let q = (l / w).powf(2.0 / 3.0) - 1.0;
+    // The mass of the apex is one.
+    let p = [k, w, l, 2.0 * k * w * q.powf(1.5)];
+    let mut simulation = Simulation::new(make(&p)).unwrap();
+    let mut state = simulation.state().clone();
+    state.positions[1] = w * q.sqrt();
+    simulation.set_state(&state).unwrap();
+    let problem = |p: &[f64]| Ok(Problem::new(make(p)));
+    let mut family = Family::new(&problem, &p, &p).unwrap();
+    let mut rest = RestDerivative::new(simulation.problem()).unwrap();
+    rest.place(simulation.problem(), &simulation.rest_state())
+        .unwrap();
+    // The apex alone moves; the velocities of what is mapped are not read.
+    let mut velocities = vec![0.0; simulation.model().velocity_count()];
+    velocities[1] = 1.0;
+    let mode = VibrationMode {
+        eigenvalue: 0.0,
+        velocities: &velocities,
+        multipliers: &[],
+    };
+    let load = CriticalLoad::Parameter(3);
+    let expected = [
+        p[3] / k,
+        2.0 * k * (q.powf(1.5) - q.sqrt() * (1.0 + q)),
+        2.0 * k * q.sqrt() / (l / w).cbrt(),
+    ];
+    for (k, expected) in expected.into_iter().enumerate() {
+        let found = rest.critical_load_by(&mut family, k, load, &mode).unwrap();
+        assert!((found / expected - 1.0).abs() < 1e-8, "{k}: {found} {expected}");
+    }
+}
+
+/// A path that does not locate its critical points says so.
+#[test]
+fn critical_points_say_whether_they_are_located() {
+    for locate in [true, false] {
+        let mut simulation = Simulation::new(truss(50.0, 1.0, 1.05)).unwrap();
+        let apex = simulation.model().node_named("apex").unwrap();
+        simulation.set_force(apex, 0, &[0.0, -1.0, 0.0]).unwrap();
+        let how = Continuation {
+            loads: Loads {
+                forces: true,
+                ..Loads::default()
+            },
+            locate,
+            ..Continuation::default()
+        };
+        let path = simulation.follow(&how, |_, _| true).unwrap();
+        assert_eq!(path.critical.len(), 2, "up and down the way");
+        for point in path.critical {
+            let expected = if locate { 0.0..1e-9 } else { 1.0..1.1 };
+            assert!(expected.contains(&point.bracket), "{locate}: {:e}", point.bracket);
+        }
+    }
+}
+
+/// Multipliers are as many numbers as there are rows; else nothing changes.
+#[test]
+fn multipliers_of_other_rows_are_refused() {
+    let mut simulation = Simulation::new(arch(1e8, 0.06, true)).unwrap();
+    let rows = simulation.multipliers().len();
+    let set: Vec<f64> = (0..rows).map(|k| k as f64).collect();
+    simulation.set_multipliers(&set).unwrap();
+    assert_eq!(simulation.multipliers(), set);
+    let short = simulation.set_multipliers(&set[1..]).unwrap_err().to_string();
+    assert!(short.contains("multipliers"), "{short}");
+    let mut bad = set.clone();
+    bad[rows - 1] = f64::NAN;
+    let bad = simulation.set_multipliers(&bad).unwrap_err().to_string();
+    assert!(bad.contains("`push`"), "{bad}");
+    assert_eq!(simulation.multipliers(), set);
 }
 
 /// Of an arch, against differences of limit loads that paths locate.

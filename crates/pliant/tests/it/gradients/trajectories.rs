@@ -289,6 +289,73 @@ fn steps_of_bdf2_of_several_lengths() {
     }
 }
 
+/// Forces behind a memory that was there before, and behind a component that was let go on the way,
+/// with which BDF2 begins anew: adjoint and tangent against differences by the force of each step.
+#[test]
+fn bdf2_remembers_and_forgets_as_its_steps_do() {
+    let (h, steps, released) = (0.01, 6, 3);
+    let mut simulation = Simulation::with_options(spinning(), by(&Integrator::bdf2())).unwrap();
+    for _ in 0..3 {
+        simulation.step(h).unwrap();
+    }
+    let start = simulation.checkpoint();
+    let body = simulation.model().node_named("body").unwrap();
+    let spring = simulation.model().component_named("spring").unwrap();
+    let force = |step: usize, moved: Option<(usize, f64)>| {
+        let size = moved.map_or(0.0, |(at, t)| if at == step { t } else { 0.0 });
+        [0.1 + size, 0.0, 0.2, 0.0, 0.01, 0.0]
+    };
+    let act = |step: usize, s: &mut Simulation, moved: Option<(usize, f64)>| -> Result<(), TrajectoryError> {
+        if step == released {
+            s.release_components(&[spring])?;
+        }
+        Ok(s.set_force(body, 0, &force(step, moved))?)
+    };
+    let mut objective = |step: usize, s: &Simulation, by: &mut NodeGradient| {
+        if step < steps {
+            return 0.0;
+        }
+        by.x[0] = 1.0;
+        s.state().positions[0]
+    };
+    let mut trajectory = Trajectory::new(steps, h);
+    trajectory.forces_on = vec![body];
+    trajectory.control = Some(Box::new(|step, s| act(step, s, None)));
+    let found = trajectory.gradient(&mut simulation, &mut objective).unwrap();
+    simulation.restore(&start).unwrap();
+    let along = direction(&simulation, 3);
+    let forwards = trajectory
+        .tangent(&mut simulation, &mut objective, &along, &[])
+        .unwrap();
+    let backwards = found.start.dot(&along);
+    assert!(
+        (forwards.derivative - backwards).abs() < 1e-11,
+        "{} {backwards}",
+        forwards.derivative
+    );
+    let mut run = |moved: Option<(usize, f64)>| {
+        simulation.restore(&start).unwrap();
+        for step in 0..steps {
+            act(step, &mut simulation, moved).unwrap();
+            simulation.step(h).unwrap();
+        }
+        simulation.state().positions[0]
+    };
+    assert_eq!(found.value, run(None));
+    for (step, by_force) in found.forces.iter().enumerate() {
+        // The last coordinate is nearly linear in a force: differences of any length do.
+        let t = 0.1;
+        let differences = (8.0 * (run(Some((step, t))) - run(Some((step, -t))))
+            - (run(Some((step, 2.0 * t))) - run(Some((step, -2.0 * t)))))
+            / (12.0 * t);
+        assert!(
+            (by_force[0] - differences).abs() < 1e-9 * differences.abs(),
+            "{step}: {} {differences}",
+            by_force[0]
+        );
+    }
+}
+
 /// A body that tumbles freely on a soft spring.
 fn spinning() -> Model {
     let mut model = Model::new();

@@ -32,7 +32,7 @@ fn eigenvalues(make: &Make, p: &[f64]) -> (Vec<f64>, Vec<Vec<f64>>) {
     rest.place(simulation.problem(), &simulation.rest_state())
         .unwrap();
     let by = |mode: &Mode| {
-        let all = (0..p.len()).map(|k| rest.eigenvalue_by(&mut family, k, &mode.to_differentiate()));
+        let all = (0..p.len()).map(|k| rest.eigenvalue_by(&mut family, k, &mode.as_vibration_mode()));
         all.collect::<Result<Vec<f64>, _>>().unwrap()
     };
     let values = modes.iter().map(|mode| mode.eigenvalue).collect();

@@ -1,0 +1,136 @@
+//! A step that was taken, as derivatives are given it: its ends, its contacts, and the branches that
+//! these are on.
+
+use pliant_kkt::Support;
+use pliant_model::State;
+
+/// A step that was taken: its length, both ends, and what acted.
+#[derive(Clone, Copy, Debug)]
+pub struct TakenStep<'a> {
+    /// Length (s).
+    pub h: f64,
+    /// Time at its start (s).
+    pub time: f64,
+    /// Positions and velocities of all nodes at the start.
+    pub start: &'a State,
+    /// The same at the end.
+    pub end: &'a State,
+    /// Multipliers of the step (N, N m), one per row.
+    pub multipliers: &'a [f64],
+    /// Forces from outside the model on all nodes (N, N m); empty for none.
+    pub external: &'a [f64],
+    /// Which independent coordinates are held.
+    pub fixed: &'a [bool],
+    /// The contacts that carried an impulse.
+    pub contacts: &'a [TakenContact],
+    /// The step before, as BDF2 remembers it; none of implicit Euler and of first steps.
+    pub before: Option<StepBefore<'a>>,
+}
+
+/// The memory that a step of BDF2 has of the one before, on the independent coordinates (n).
+#[derive(Clone, Copy, Debug)]
+pub struct StepBefore<'a> {
+    /// Its length (s).
+    pub h: f64,
+    /// Velocities at its start.
+    pub velocities: &'a [f64],
+    /// Its displacement (of bodies: rotation vector in body axes).
+    pub displacement: &'a [f64],
+}
+
+/// Where a contact is: its normal, its gap, and the elements that it acts on.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ContactPlace {
+    /// Unit vector from the first side to the second (world).
+    pub normal: [f64; 3],
+    /// Distance along it (m).
+    pub gap: f64,
+    /// The elements that its point moves with.
+    pub supports: Vec<Support>,
+}
+
+/// How a contact moves with one independent coordinate.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ContactMove {
+    /// The coordinate.
+    pub dof: usize,
+    /// Derivative of its place by the coordinate: of the normal, of the gap, and of weights and arms
+    /// of the supports, which stand in the same order.
+    pub by: ContactPlace,
+}
+
+/// The branch of a contact that carries an impulse.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ContactBranch {
+    /// No friction.
+    Frictionless,
+    /// A point that does not slip.
+    Sticking,
+    /// Slip, with this coefficient of friction.
+    Slipping(f64),
+}
+
+/// A contact that carried an impulse in a step.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TakenContact {
+    /// Where it was at the start of the step.
+    pub place: ContactPlace,
+    /// Derivatives of the place by the independent coordinates that it depends on.
+    pub moves: Vec<ContactMove>,
+    /// Its branch.
+    pub branch: ContactBranch,
+    /// Compliance (m/N) and relaxation time (s); zero of hard ones.
+    pub compliance: [f64; 2],
+    /// Coefficient of restitution that acts where it is an impact.
+    pub restitution: f64,
+    /// Rate (1/s) at which its row takes overlap back, of a hard contact.
+    pub recovery: f64,
+    /// Impulse on the second side (world, N s).
+    pub impulse: [f64; 3],
+    /// Whether another branch begins here: its gap at the start is none but for rounding (it may
+    /// open), it does not slip with its friction at the limit, or its impulse is none. The derivative
+    /// is one-sided then.
+    pub at_change: bool,
+}
+
+/// The branches that a derivative is on: numbers of contacts and rows of a step, or over the steps
+/// of a trajectory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ActiveSet {
+    /// Contacts that carry a force without friction.
+    pub frictionless: usize,
+    /// Contacts that stick.
+    pub sticking: usize,
+    /// Contacts that slip.
+    pub slipping: usize,
+    /// Contacts of these where another branch begins: the derivative is one-sided.
+    pub at_change: usize,
+    /// Rows at a bound of their force.
+    pub rows_at_bounds: usize,
+}
+
+impl ActiveSet {
+    /// That of some contacts.
+    pub(crate) fn of(contacts: &[TakenContact]) -> Self {
+        let mut out = Self::default();
+        for contact in contacts {
+            match contact.branch {
+                ContactBranch::Frictionless => out.frictionless += 1,
+                ContactBranch::Sticking => out.sticking += 1,
+                ContactBranch::Slipping(_) => out.slipping += 1,
+            }
+            out.at_change += usize::from(contact.at_change);
+        }
+        out
+    }
+}
+
+impl std::ops::AddAssign for ActiveSet {
+    fn add_assign(&mut self, other: Self) {
+        self.frictionless += other.frictionless;
+        self.sticking += other.sticking;
+        self.slipping += other.slipping;
+        self.at_change += other.at_change;
+        self.rows_at_bounds += other.rows_at_bounds;
+    }
+}

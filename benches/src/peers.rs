@@ -18,7 +18,7 @@ mod report;
 pub use arguments::{ArgumentError, Arguments};
 pub use case::{Boxes, Case, Scene, Subject};
 pub use engine::{Advance, Engine, Frame, Outcome, Row, run};
-pub use environment::{Environment, EnvironmentError};
+pub use environment::{Environment, EnvironmentError, start_script};
 pub use judge::Judge;
 pub use report::{MarkerError, json, picture, replace, table};
 

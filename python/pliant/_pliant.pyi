@@ -484,7 +484,7 @@ class Rollout:
         values: ArrayLike,
         direction: ArrayLike,
         gradient_of: Callable[[_Array], ArrayLike],
-    ) -> _Array: ...
+    ) -> tuple[_Array, float]: ...
 
 @final
 class Node:

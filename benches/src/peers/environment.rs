@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 
 /// The packages, whose versions the tables name.
 const PACKAGES: [&str; 2] = ["mujoco==4.0.0", "numpy==2.4.6"];
@@ -82,6 +82,26 @@ impl Environment {
     pub fn python(&self) -> &Path {
         &self.python
     }
+}
+
+/// Starts a script of `benches/reference` by a Python, with pipes to all that it reads and writes.
+///
+/// # Errors
+/// If that cannot be started.
+pub fn start_script(python: &Path, script: &str) -> Result<Child, EnvironmentError> {
+    Command::new(python)
+        .arg(
+            Path::new(env!("CARGO_MANIFEST_DIR"))
+                .join("reference")
+                .join(script),
+        )
+        // MuJoCo writes a file of warnings to where it runs.
+        .current_dir(std::env::temp_dir())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|e| EnvironmentError::Start(python.display().to_string(), e))
 }
 
 fn succeed(name: &str, command: &mut Command) -> Result<(), EnvironmentError> {

@@ -1,5 +1,6 @@
 //! The scenes in MuJoCo: a Python process steps them (`benches/reference/in_mujoco.py`).
 
+use super::environment::start_script;
 use super::pliant::BEAM_DAMPING;
 use super::{Advance, Case, Contender, Engine, Environment, Frame, Program, Subject};
 use crate::beams::{DENSITY, POISSON, YOUNG, corner_masses, mesh};
@@ -9,7 +10,7 @@ use crate::nets::{self, Net};
 use serde_json::{Value, json};
 use std::io::{Read, Write};
 use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout};
 use std::thread::JoinHandle;
 
 /// How MuJoCo is to step.
@@ -146,16 +147,7 @@ impl MuJoCo {
     /// # Errors
     /// If that cannot be started.
     pub fn start(python: &Path, model: &Model) -> Result<Self, String> {
-        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/reference/in_mujoco.py");
-        let mut child = Command::new(python)
-            .arg(script)
-            // It writes a file of warnings to where it runs.
-            .current_dir(std::env::temp_dir())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .map_err(|e| format!("{}: {e}", python.display()))?;
+        let mut child = start_script(python, "in_mujoco.py").map_err(|e| e.to_string())?;
         let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (Some(requests), Some(answers), Some(mut errors)) = pipes else {
             return Err("no pipe to Python".to_owned());

@@ -203,7 +203,7 @@ impl Rollout {
     /// # Errors
     /// [`RolloutError`].
     pub fn run(&self, values: &[f64]) -> Result<Vec<f64>, RolloutError> {
-        let mut simulation = self.simulation(values)?;
+        let mut simulation = begin(self.scene(values)?)?;
         let mut out = Vec::with_capacity((self.steps + 1) * self.columns);
         self.write(&simulation, &mut out);
         for _ in 0..self.steps {
@@ -227,18 +227,12 @@ impl Rollout {
             (self.steps + 1) * self.columns,
             by.len(),
         )?;
-        let mut simulation = self.simulation(values)?;
-        let world_of = |scene: &BuiltScene| {
-            let (plan, options) = (&scene.plan, &scene.options);
-            format!(
-                "{:?} {:?} {} {} {options:?}",
-                scene.world, scene.holds, plan.step, plan.steps
-            )
-        };
-        let world = world_of(&(self.build)(values)?);
+        let scene = self.scene(values)?;
+        let surroundings = surroundings_of(&scene);
+        let mut simulation = begin(scene)?;
         let make = |values: &[f64]| {
             let built = (self.build)(values).map_err(|e| GradientError::NoModel { why: e.to_string() });
-            built.and_then(|scene| match world_of(&scene) == world {
+            built.and_then(|scene| match surroundings_of(&scene) == surroundings {
                 true => Ok(Problem::new(scene.model)),
                 false => Err(GradientError::NotBuilt {
                     what: "the rollout by a parameter of colliders, their materials, holds or `run`"
@@ -274,7 +268,7 @@ impl Rollout {
     ///
     /// It is the change of the exact gradient along the direction, by central differences of fourth
     /// order, which move every parameter by a thousandth at most: good to about 1e-7 where the
-    /// function is smooth. Takes four gradients, whatever the number of parameters.
+    /// function is smooth. Takes four rollouts and four gradients, whatever the number of parameters.
     ///
     /// # Errors
     /// [`RolloutError`], and those of `gradient_of`.
@@ -320,9 +314,10 @@ impl Rollout {
         Ok(HessianProduct { product, spread })
     }
 
-    fn simulation(&self, values: &[f64]) -> Result<Simulation, RolloutError> {
+    /// The scene for values of the parameters, if a rollout takes it with the steps of this one.
+    fn scene(&self, values: &[f64]) -> Result<BuiltScene, RolloutError> {
         check_length("the values of the parameters", self.parameters, values.len())?;
-        let mut scene = (self.build)(values)?;
+        let scene = (self.build)(values)?;
         check(&scene)?;
         let (length, steps) = (scene.plan.step, scene.plan.steps);
         if length != self.h || steps != self.planned {
@@ -331,21 +326,7 @@ impl Rollout {
                 how: "make a rollout for each of them",
             });
         }
-        let simulation = Simulation::with_options(std::mem::take(&mut scene.model), scene.options.clone());
-        let mut simulation = simulation.map_err(|e| scene.places.error(e))?;
-        if let Some(world) = scene.world.take() {
-            simulation
-                .set_contacts(world)
-                .map_err(|e| scene.places.error(e))?;
-        }
-        for hold in &scene.holds {
-            for element in &hold.elements {
-                simulation
-                    .hold(hold.node, *element, &hold.coordinates, &hold.velocity)
-                    .map_err(|e| scene.places.error(e))?;
-            }
-        }
-        Ok(simulation)
+        Ok(scene)
     }
 
     fn write(&self, simulation: &Simulation, out: &mut Vec<f64>) {
@@ -356,6 +337,32 @@ impl Rollout {
             });
         }
     }
+}
+
+/// A simulation at the start of a scene.
+fn begin(mut scene: BuiltScene) -> Result<Simulation, RolloutError> {
+    let simulation = Simulation::with_options(std::mem::take(&mut scene.model), scene.options.clone());
+    let mut simulation = simulation.map_err(|e| scene.places.error(e))?;
+    if let Some(world) = scene.world.take() {
+        simulation
+            .set_contacts(world)
+            .map_err(|e| scene.places.error(e))?;
+    }
+    for hold in &scene.holds {
+        for element in &hold.elements {
+            simulation
+                .hold(hold.node, *element, &hold.coordinates, &hold.velocity)
+                .map_err(|e| scene.places.error(e))?;
+        }
+    }
+    Ok(simulation)
+}
+
+/// All of a scene that a rollout has beside its model, as text that tells whether two are the same.
+fn surroundings_of(scene: &BuiltScene) -> String {
+    let (plan, options) = (&scene.plan, &scene.options);
+    let parts = (&scene.world, &scene.holds, plan.step, plan.steps, options);
+    format!("{parts:?}")
 }
 
 /// The numbers of a rollout as an objective whose gradient is given.

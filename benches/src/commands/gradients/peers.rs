@@ -4,12 +4,12 @@ use super::Ended;
 use pliant::collision::{Collider, Material, Placement, Shape, World};
 use pliant::gradient::{NodeGradient, StateVector, Trajectory};
 use pliant::prelude::*;
-use pliant_benches::peers::Environment;
+use pliant_benches::peers::{Environment, start_script};
 use pliant_benches::timing::clock;
 use serde_json::{Value, json};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
+use std::process::ExitCode;
 
 /// Versions that are known to go together.
 const PACKAGES: [&str; 4] = [
@@ -206,7 +206,8 @@ fn settings(scene: Scene) -> Vec<(&'static str, Value)> {
     )];
     match scene {
         // Without constraints its solver has nothing to do, and its one iteration is not a loop of
-        // which JAX has no reverse mode. Longer chains compile for many minutes.
+        // which JAX has no reverse mode. Its compilation grows fast with the
+        // chain.
         Scene::Chain(5) => out.push((
             "MJX, reverse mode",
             json!({"program": "mjx", "mode": "reverse", "options": {"iterations": "1"}}),
@@ -234,15 +235,7 @@ fn off(a: &[f64], b: &[f64], scale: &[f64]) -> f64 {
 }
 
 fn ask(python: &Path, request: &Value) -> Result<Found, Failure> {
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/reference/gradients.py");
-    let mut child = Command::new(python)
-        .arg(script)
-        // MuJoCo writes a file of warnings to where it runs.
-        .current_dir(std::env::temp_dir())
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()?;
+    let mut child = start_script(python, "gradients.py")?;
     writeln!(child.stdin.take().ok_or("no pipe to Python")?, "{request}")?;
     let output = child.wait_with_output()?;
     let said = String::from_utf8_lossy(&output.stdout);

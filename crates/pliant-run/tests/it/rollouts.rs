@@ -1,6 +1,6 @@
 //! Rollouts of scenes: the gradient of an orientation against differences, and refusals.
 
-use pliant_run::rollout::{Quantity, Rollout, RolloutError};
+use pliant_run::rollout::{Build, Quantity, Rollout, RolloutError};
 use pliant_scene::{Format, SceneFile, Settings};
 
 /// A body that tumbles on a spring: the middle axis of inertia, gyroscopic torques, gravity.
@@ -22,6 +22,16 @@ const NAMES: [&str; 3] = ["spin", "stiffness", "height"];
 const AT: [f64; 3] = [5.0, 30.0, 0.3];
 
 fn rollout(text: &str, outputs: &[(&str, Quantity)], steps: Option<usize>) -> Result<Rollout, RolloutError> {
+    Rollout::new(builder(text)?, &AT, outputs, steps)
+}
+
+/// A rollout of all steps of a scene at other values of the parameters.
+fn rollout_at(text: &str, at: &[f64], outputs: &[(&str, Quantity)]) -> Result<Rollout, RolloutError> {
+    Rollout::new(builder(text)?, at, outputs, None)
+}
+
+/// A function that builds a scene for values of the parameters [`NAMES`].
+fn builder(text: &str) -> Result<Box<Build>, RolloutError> {
     let file = SceneFile::from_text("test.ron".as_ref(), text, Format::Ron)?;
     let build = move |values: &[f64]| {
         let named = NAMES.iter().zip(values);
@@ -31,7 +41,7 @@ fn rollout(text: &str, outputs: &[(&str, Quantity)], steps: Option<usize>) -> Re
             ..Settings::default()
         })
     };
-    Rollout::new(Box::new(build), &AT, outputs, steps)
+    Ok(Box::new(build))
 }
 
 /// The gradient by the four numbers of a quaternion, and by both kinds of velocity, is that of
@@ -78,6 +88,73 @@ fn against_differences(text: &str) {
             (differences * AT[k]).abs() > 0.1,
             "{name} changes nothing: {differences}"
         );
+    }
+}
+
+/// Two fingers that close on a ball, without friction, and come to rest: velocities are rounding
+/// then, and the contacts are no worse solved for that. The place of the ball is that of statics.
+#[test]
+fn gradients_of_a_grasp_that_comes_to_rest() {
+    let text = r#"(
+        parameters: {"spin": 0.6, "stiffness": 0.8, "height": 0.5},
+        run: (duration: 1.5, step: 0.01, integrator: Nonlinear, overlap: Rows(rate: 50, speed: 1)),
+        nodes: [
+            Bodies(name: "fingers", bodies: [
+                (position: (-0.07, 0, 0.05), shape: Capsule(radius: 0.01, length: 0.1), mass: 0.05),
+                (position: (0.07, 0, 0.05), shape: Capsule(radius: 0.01, length: 0.1), mass: 0.05),
+            ]),
+            Bodies(name: "ball", bodies: [(position: (0, 0, 0.07), shape: Sphere(0.03), mass: 0.1)]),
+        ],
+        joints: [
+            (name: "left", kind: Hinge, b: Body("fingers", 0), at: (-0.07, 0, 0), axis: (0, 1, 0),
+                springs: [(compliance: "1 / $stiffness", rest: "$spin")], dampers: [(damping: 0.01)]),
+            (name: "right", kind: Hinge, b: Body("fingers", 1), at: (0.07, 0, 0), axis: (0, -1, 0),
+                springs: [(compliance: "1 / $height", rest: 0.6)], dampers: [(damping: 0.01)]),
+            (name: "table", kind: Slider, b: Body("ball", 0), at: (0, 0, 0.07), axis: (1, 0, 0), dampers: [(damping: 4)]),
+        ],
+        materials: [(name: "smooth", friction: 0)],
+        colliders: [Bodies(node: "fingers", material: "smooth"), Bodies(node: "ball", material: "smooth")],
+    )"#;
+    let at = [0.6, 0.8, 0.5];
+    let rollout = rollout_at(text, &at, &[("ball", Quantity::Positions)]).unwrap();
+    let mut by = vec![0.0; 151 * 7];
+    by[150 * 7] = 1.0;
+    let found = rollout.gradient(&at, &by).unwrap();
+    // Fingers are lines through their hinges that touch the ball at 0.04 m from its centre: each has
+    // an angle by the place of the ball, its force has the arm of the touching point, and along the
+    // table both forces are the same.
+    let pull = |x: f64, [rest, stiffness]: [f64; 2]| {
+        let (near, high, reach) = (0.07 + x, 0.07, 0.04f64);
+        let distance = near.hypot(high);
+        let angle = (near / high).atan() - (reach / distance).asin();
+        let arm = (distance * distance - reach * reach).sqrt();
+        stiffness * (rest - angle) / arm * angle.cos()
+    };
+    let place = |p: [f64; 3]| {
+        let missing = |x: f64| pull(x, [p[0], p[1]]) - pull(-x, [0.6, p[2]]);
+        let (mut low, mut high) = (-0.02, 0.02);
+        for _ in 0..60 {
+            let x = 0.5 * (low + high);
+            match missing(x) > 0.0 {
+                true => low = x,
+                false => high = x,
+            }
+        }
+        0.5 * (low + high)
+    };
+    let end = found.values[150 * 7];
+    assert!((end - place(at)).abs() < 1e-8, "{end} {}", place(at));
+    for k in 0..3 {
+        let step = 1e-3 * at[k];
+        let moved = |times: f64| {
+            let mut p = at;
+            p[k] += times * step;
+            place(p)
+        };
+        let expected = (8.0 * (moved(1.0) - moved(-1.0)) - (moved(2.0) - moved(-2.0))) / (12.0 * step);
+        // What is left of the motion after 1.5 s, as a share.
+        let off = (found.parameters[k] / expected - 1.0).abs();
+        assert!(off < 1e-6, "{k}: {} {expected}", found.parameters[k]);
     }
 }
 

@@ -274,3 +274,21 @@ fn parameters_and_controls_without_a_derivative_are_refused() {
         "{refused:?}"
     );
 }
+
+/// A small part that was moved a little is found out, however far away others are.
+#[test]
+fn a_moved_part_is_found_out_in_a_large_scene() {
+    let mut model = Model::new();
+    let parts = model.add_scalars("parts", &[1e-3, 1e4]).unwrap();
+    model.add_mass("mass", parts, Mass::Uniform(1.0)).unwrap();
+    let mut simulation = Simulation::with_options(model, options()).unwrap();
+    simulation.step(0.1).unwrap();
+    let mut derivative = simulation.step_derivative().unwrap();
+    let step = simulation.last_step(&[]).unwrap();
+    derivative.place(simulation.problem(), &step).unwrap();
+    // A hundredth of a millimetre of a millimetre, a billionth of the scene.
+    let mut end = step.end.clone();
+    end.positions[0] += 1e-5;
+    let moved = derivative.place(simulation.problem(), &TakenStep { end: &end, ..step });
+    assert!(matches!(moved, Err(GradientError::NotSolved { .. })), "{moved:?}");
+}

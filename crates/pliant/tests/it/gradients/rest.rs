@@ -373,6 +373,50 @@ fn a_limit_load_that_is_a_parameter_moves_as_one_that_is_a_force() {
     }
 }
 
+/// A thin cantilever bends a million times more softly than it stretches, and is at no limit for
+/// that: its modes have all of the stiffness that its rows have along them.
+#[test]
+fn soft_modes_are_not_critical() {
+    let make = |p: &[f64]| {
+        let mut model = Model::new();
+        let rod = Rod::new(Section::rectangle([0.02, 0.002]), p[0], 0.3).with_density(1000.0);
+        let points: Vec<[f64; 3]> = (0..=20).map(|i| [0.05 * f64::from(i), 0.0, 0.0]).collect();
+        let parts = rod
+            .add_to(&mut model, "rod", &RodCurve::through(&points))
+            .unwrap();
+        model.fix(parts.frames, 0, &[true; 6]).unwrap();
+        model
+    };
+    let mut simulation = Simulation::new(make(&[1e9])).unwrap();
+    simulation.find_equilibrium(&Equilibrium::default()).unwrap();
+    let how = ModeOptions {
+        count: 2,
+        tolerance: 1e-12,
+        ..ModeOptions::default()
+    };
+    let modes = simulation.modes(&how).unwrap().modes;
+    let problem = |p: &[f64]| Ok(Problem::new(make(p)));
+    let mut family = Family::new(&problem, &[1e9], &[1e9]).unwrap();
+    let mut rest = RestDerivative::new(simulation.problem()).unwrap();
+    rest.place(simulation.problem(), &simulation.rest_state())
+        .unwrap();
+    let frames = simulation.model().nodes()[0].velocity_range();
+    let mut force = vec![0.0; simulation.model().velocity_count()];
+    force[frames.end - 4] = 1.0;
+    for mode in modes {
+        let refused = rest.critical_load_by(
+            &mut family,
+            0,
+            CriticalLoad::Force(&force),
+            &mode.as_vibration_mode(),
+        );
+        let Err(GradientError::NotSolved { share, .. }) = refused else {
+            panic!("{refused:?}")
+        };
+        assert!((share - 1.0).abs() < 1e-9, "{share}");
+    }
+}
+
 /// A path that does not locate its critical points says so.
 #[test]
 fn critical_points_say_whether_they_are_located() {

@@ -3,7 +3,6 @@
 mod checkpoint;
 mod environment;
 mod run;
-mod setting;
 
 use checkpoint::Before;
 

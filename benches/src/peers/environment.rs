@@ -27,7 +27,7 @@ pub enum EnvironmentError {
 impl fmt::Display for EnvironmentError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Start(program, error) => write!(f, "cannot start {program}: {error}"),
+            Self::Start(program, error) => write!(f, "{program}: cannot be started: {error}"),
             Self::Failed(program, line) => write!(f, "{program}: {line}"),
             Self::Record(path, error) => write!(f, "cannot write {}: {error}", path.display()),
         }

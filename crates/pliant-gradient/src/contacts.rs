@@ -16,7 +16,9 @@
 //! one-sided where one of them is about to change.
 
 use crate::kinematics::is_linear;
-use crate::taken::{ContactBranch, ContactPlace, TakenContact};
+use crate::taken::{
+    ContactBranch, ContactIdentity, ContactNumbers, ContactPlace, ContactSample, TakenContact,
+};
 use crate::{GradientError, check_index, check_length};
 use pliant_dense::{Mat3, Vec3, rotation, skew};
 use pliant_kkt::{Support, Tail};
@@ -58,7 +60,11 @@ struct LinearisedContact {
     /// Its Jacobian, and how it moves, among those of all contacts.
     columns: Range<usize>,
     moves: Range<usize>,
+    /// The elements that it acts on, among those of all contacts.
+    supports: Range<usize>,
     branch: ContactBranch,
+    law: ContactNumbers,
+    share: f64,
     /// Impulse in the rows (N s).
     r: [f64; 3],
     /// Velocities of the rows at the end (m/s).
@@ -113,7 +119,18 @@ pub(crate) struct Contacts {
     list: Vec<LinearisedContact>,
     moves: Vec<LinearisedMove>,
     columns: Vec<Column>,
+    supports: Vec<Support>,
+    identities: Vec<ContactIdentity>,
     h: f64,
+}
+
+/// Changes of the equations of contacts that do not come from the state at the start of the step.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ContactChange<'a> {
+    /// How each contact moves.
+    pub(crate) contacts: &'a [ContactSample],
+    /// How the velocities of all nodes move at both ends, their independent coordinates held.
+    pub(crate) velocities: EndVelocities<'a>,
 }
 
 /// An orthonormal frame whose first axis is a unit normal.
@@ -143,12 +160,12 @@ impl ContactKinematics<'_> {
     }
 
     /// The derivative of the Jacobian by an independent coordinate, with which axes, weights and arms
-    /// change by these numbers and bodies turn.
+    /// change by these numbers and bodies turn; by a parameter, with which no body turns, without one.
     fn derivative(
         &self,
         supports: &[Support],
         by: &ContactPlace,
-        dof: usize,
+        dof: Option<usize>,
         out: &mut Vec<Column>,
     ) -> Range<usize> {
         let change = Vec3::from(by.normal);
@@ -163,7 +180,7 @@ impl ContactKinematics<'_> {
             // Along the arm alone: the translation is in the others.
             self.add_turn(out, s, self.axes, weight, Vec3::from(d.arm), Mat3::identity());
             let node = self.model.node(s.node);
-            if let (Some(dofs), Space::Rigid3) = (node.first_dof(), node.space) {
+            if let (Some(dofs), Space::Rigid3, Some(dof)) = (node.first_dof(), node.space, dof) {
                 let own = dofs + 6 * s.element + 3;
                 if (own..own + 3).contains(&dof) {
                     // d(R w) = R (e x w).
@@ -218,6 +235,32 @@ impl Contacts {
         self.list.last().map_or(0, |c| c.first + c.count)
     }
 
+    /// Number of contacts.
+    pub(crate) fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Their identities.
+    pub(crate) fn identities(&self) -> &[ContactIdentity] {
+        &self.identities
+    }
+
+    /// The elements that a contact acts on.
+    pub(crate) fn supports(&self, contact: usize) -> &[Support] {
+        &self.supports[self.list[contact].supports.clone()]
+    }
+
+    /// The normal of a contact, and its gap at the start of the step (m).
+    pub(crate) fn normal_and_gap(&self, contact: usize) -> ([f64; 3], f64) {
+        let contact = &self.list[contact];
+        (contact.axes[0], contact.gap)
+    }
+
+    /// The law of a contact.
+    pub(crate) fn law(&self, contact: usize) -> &ContactNumbers {
+        &self.list[contact].law
+    }
+
     fn jacobian(&self, columns: &Range<usize>) -> ContactJacobian<'_> {
         ContactJacobian {
             columns: &self.columns[columns.clone()],
@@ -240,6 +283,8 @@ impl Contacts {
         self.list.clear();
         self.moves.clear();
         self.columns.clear();
+        self.supports.clear();
+        self.identities.clear();
         self.h = h;
         for contact in contacts {
             let place = &contact.place;
@@ -269,7 +314,7 @@ impl Contacts {
             let columns = kinematics.rows(&place.supports, &mut self.columns);
             let moves = self.moves.len();
             for m in &contact.moves {
-                let columns = kinematics.derivative(&place.supports, &m.by, m.dof, &mut self.columns);
+                let columns = kinematics.derivative(&place.supports, &m.by, Some(m.dof), &mut self.columns);
                 self.moves.push(LinearisedMove {
                     dof: m.dof,
                     columns,
@@ -280,17 +325,21 @@ impl Contacts {
                 columns: &self.columns[columns.clone()],
             };
             let impulse = Vec3::from(contact.impulse);
-            let [compliance, relaxation] = contact.compliance;
-            let reach = h + relaxation;
+            let law = contact.law;
+            let reach = h + law.relaxation;
             let closing = rows.times(&start.velocities)[0];
             let is_closed = place.gap <= 0.0;
-            let strikes = contact.restitution > 0.0 && (is_closed || place.gap + h * closing < 0.0);
-            let (by_gap, by_force) = match compliance > 0.0 {
-                true => (1.0 / reach, compliance / (h * reach)),
-                false if is_closed => (contact.recovery, 0.0),
+            let restitution = contact.share * law.restitution;
+            let strikes = restitution > 0.0 && (is_closed || place.gap + h * closing < 0.0);
+            let (by_gap, by_force) = match law.compliance > 0.0 {
+                true => (1.0 / reach, law.compliance / (h * reach)),
+                false if is_closed => (law.recovery, 0.0),
                 false if strikes => (0.0, 0.0),
                 false => (1.0 / h, 0.0),
             };
+            let first_support = self.supports.len();
+            self.supports.extend_from_slice(&place.supports);
+            self.identities.push(contact.identity);
             self.list.push(LinearisedContact {
                 count,
                 first: self.rows(),
@@ -299,11 +348,14 @@ impl Contacts {
                 r: std::array::from_fn(|i| if i < count { axes[i].dot(&impulse) } else { 0.0 }),
                 moves: moves..self.moves.len(),
                 columns,
+                supports: first_support..self.supports.len(),
                 branch: contact.branch,
+                law,
+                share: contact.share,
                 by_gap,
                 by_force,
-                restitution: if strikes && compliance == 0.0 {
-                    contact.restitution
+                restitution: if strikes && law.compliance == 0.0 {
+                    restitution
                 } else {
                     0.0
                 },
@@ -347,7 +399,8 @@ impl Contacts {
             match c.branch {
                 ContactBranch::Frictionless => {}
                 ContactBranch::Sticking => worst = worst.max(c.u[1].hypot(c.u[2]) / fastest),
-                ContactBranch::Slipping(mu) => {
+                ContactBranch::Slipping => {
+                    let mu = c.law.friction;
                     let speed = c.u[1].hypot(c.u[2]);
                     let off = [1, 2].map(|i| c.r[i] + mu * c.r[0] * c.u[i] / speed);
                     worst = worst.max(off[0].hypot(off[1]) / (mu * c.r[0]).abs());
@@ -362,12 +415,12 @@ impl Contacts {
         tail.clear();
         for (c, taken) in self.list.iter().zip(contacts) {
             let mut axes = c.axes;
-            if matches!(c.branch, ContactBranch::Slipping(_)) {
+            if c.branch == ContactBranch::Slipping {
                 (axes[1], axes[2]) = ([0.0; 3], [0.0; 3]);
             }
             let rows = tail.push_both(&axes[..c.count], &[], &taken.place.supports);
             tail.r[rows.start] = c.by_force;
-            if let ContactBranch::Slipping(_) = c.branch {
+            if c.branch == ContactBranch::Slipping {
                 (tail.r[rows.start + 1], tail.r[rows.start + 2]) = (1.0, 1.0);
             }
         }
@@ -434,6 +487,59 @@ impl Contacts {
         }
     }
 
+    /// Adds what a change of the contacts, the state at the start held, makes of the forces on all
+    /// nodes, and writes what it makes of their equations.
+    pub(crate) fn by_change(
+        &mut self,
+        (model, start): (&Model, &State),
+        change: ContactChange<'_>,
+        ends: EndVelocities<'_>,
+        forces: &mut [f64],
+        out: &mut [f64],
+    ) {
+        let kept = self.columns.len();
+        for (c, by) in self.list.iter().zip(change.contacts) {
+            let own = c.first..c.first + c.count;
+            let kinematics = ContactKinematics {
+                model,
+                start,
+                axes: c.axes.map(Vec3::from),
+                count: c.count,
+            };
+            let columns = kinematics.derivative(
+                &self.supports[c.supports.clone()],
+                &by.place,
+                None,
+                &mut self.columns,
+            );
+            let rows = ContactJacobian {
+                columns: &self.columns[c.columns.clone()],
+            };
+            let moved = ContactJacobian {
+                columns: &self.columns[columns],
+            };
+            moved.add_transposed(c.r.map(|r| r / self.h), forces);
+            let pairs = moved
+                .times(ends.end)
+                .into_iter()
+                .zip(rows.times(change.velocities.end));
+            let mut du = [0.0; 3];
+            du.iter_mut().zip(pairs).for_each(|(du, (a, b))| *du = a + b);
+            let mut found = c.equations(du, [0.0; 3]);
+            let before = rows.times(ends.start)[0];
+            let before_by = moved.times(ends.start)[0] + rows.times(change.velocities.start)[0];
+            let [by_gap, by_force, restitution] = c.factors_by(self.h, &by.law);
+            found[0] += c.by_gap * by.place.gap + by_gap * c.gap + by_force * c.r[0];
+            found[0] += c.restitution * before_by + restitution * before;
+            if c.branch == ContactBranch::Slipping {
+                let (way, _) = c.way();
+                (0..2).for_each(|i| found[1 + i] += by.law.friction * c.r[0] * way[i]);
+            }
+            out[own].copy_from_slice(&found[..c.count]);
+            self.columns.truncate(kept);
+        }
+    }
+
     /// Adds the transpose: weights of the equations against displacements (n) and velocities of all
     /// nodes at the start.
     pub(crate) fn by_start_transposed(
@@ -465,7 +571,8 @@ impl LinearisedContact {
     /// The changes of its equations for changes of the velocities of its rows and of its impulse.
     fn equations(&self, du: [f64; 3], dr: [f64; 3]) -> [f64; 3] {
         let mut out = [du[0] + self.by_force * dr[0], du[1], du[2]];
-        if let ContactBranch::Slipping(mu) = self.branch {
+        if self.branch == ContactBranch::Slipping {
+            let mu = self.law.friction;
             let (way, speed) = self.way();
             let along = way[0] * du[1] + way[1] * du[2];
             for i in 0..2 {
@@ -479,7 +586,8 @@ impl LinearisedContact {
     fn equations_transposed(&self, q: [f64; 3]) -> ([f64; 3], [f64; 3]) {
         let mut by_u = q;
         let mut by_r = [self.by_force * q[0], 0.0, 0.0];
-        if let ContactBranch::Slipping(mu) = self.branch {
+        if self.branch == ContactBranch::Slipping {
+            let mu = self.law.friction;
             let (way, speed) = self.way();
             let along = way[0] * q[1] + way[1] * q[2];
             by_r = [by_r[0] + mu * along, q[1], q[2]];
@@ -488,6 +596,23 @@ impl LinearisedContact {
             }
         }
         (by_u, by_r)
+    }
+
+    /// The changes of the factors of the gap, of the impulse, and of the velocity at the start in its
+    /// equation of the normal for a change of its law.
+    fn factors_by(&self, h: f64, by: &ContactNumbers) -> [f64; 3] {
+        if self.law.compliance > 0.0 {
+            let reach = h + self.law.relaxation;
+            let shorter = -by.relaxation / (reach * reach);
+            let by_force = by.compliance / (h * reach) + shorter * self.law.compliance / h;
+            return [shorter, by_force, 0.0];
+        }
+        let recovery = if self.gap <= 0.0 { by.recovery } else { 0.0 };
+        let restitution = match self.restitution > 0.0 {
+            true => self.share * by.restitution,
+            false => 0.0,
+        };
+        [recovery, 0.0, restitution]
     }
 
     /// The direction of its slip, and its speed (m/s).

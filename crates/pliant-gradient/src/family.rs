@@ -1,5 +1,6 @@
 //! Models that depend on parameters.
 
+use crate::contact_family::FamilyContacts;
 use crate::equations::{Equations, Moment};
 use crate::{GradientError, check_index, check_length};
 use pliant_model::{Problem, State};
@@ -39,9 +40,14 @@ pub struct Family {
     /// How the initial state moves with each parameter: positions and velocities of the independent
     /// coordinates.
     starts: Vec<[Vec<f64>; 2]>,
+    /// Their contacts, if these depend on parameters.
+    pub(crate) contacts: Option<Box<dyn FamilyContacts>>,
 }
 
 impl Family {
+    /// Models for each parameter.
+    pub const POINTS: usize = STENCIL.len();
+
     /// Makes the models around the parameters `at`; each is moved by a thousandth of its scale, in
     /// which the models are smooth.
     ///
@@ -86,7 +92,15 @@ impl Family {
             scales: scales.to_vec(),
             members,
             starts,
+            contacts: None,
         })
+    }
+
+    /// Takes contacts that depend on the parameters: colliders, their places and materials.
+    /// Without them, contacts move with the state alone.
+    pub fn with_contacts(mut self, contacts: Box<dyn FamilyContacts>) -> Self {
+        self.contacts = Some(contacts);
+        self
     }
 
     /// Number of parameters.
@@ -223,7 +237,8 @@ impl Family {
     ) -> Result<(), GradientError> {
         check_index("parameter", parameter, self.len())?;
         let scale = SHARE * self.scales[parameter];
-        for (member, (step, weight)) in self.members[parameter].iter_mut().zip(STENCIL) {
+        let members = self.members[parameter].iter_mut().zip(STENCIL);
+        for (point, (member, (step, weight))) in members.enumerate() {
             check_structure(base, &member.problem, || other_parameter(parameter))?;
             member.problem.follow(base)?;
             let (expected, found) = (base.row_count(), member.problem.row_count());
@@ -239,6 +254,7 @@ impl Family {
                 *member = Equations::new(member.problem.clone())?;
             }
             let sample = Sample {
+                point,
                 change: step * scale,
                 weight: weight / scale,
             };
@@ -251,6 +267,8 @@ impl Family {
 /// A point of the stencil of a parameter.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sample {
+    /// Which one it is.
+    pub(crate) point: usize,
     /// How far the parameter is moved there.
     pub(crate) change: f64,
     /// Its weight in the derivative.

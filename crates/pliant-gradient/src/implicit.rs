@@ -112,7 +112,11 @@ impl Implicit {
         )
     }
 
-    fn check_adjoint(&self) -> Result<(), GradientError> {
+    /// Refuses to go on without the solution of the adjoint equations.
+    ///
+    /// # Errors
+    /// [`GradientError::NotReady`].
+    pub(crate) fn check_adjoint(&self) -> Result<(), GradientError> {
         self.check(
             Progress::Adjoint,
             "`adjoint` has to have succeeded since the last `place`",
@@ -235,17 +239,19 @@ impl Implicit {
         parameter: usize,
     ) -> Result<f64, GradientError> {
         self.check_adjoint()?;
-        family.check_bounds(&self.equations.problem, parameter, &self.linearised.laws.at_bound)?;
-        let [dr, ds] = &mut self.by_parameter;
-        family.derivative(
-            &self.equations.problem,
-            parameter,
-            &self.kept.get(),
-            [&mut *dr, &mut *ds],
-        )?;
-        let [p, q] = &self.adjoint;
-        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-        Ok(-dot(p, dr) - dot(q, ds))
+        let [mut dr, mut ds] = std::mem::take(&mut self.by_parameter);
+        let changed = self.equations_by(family, parameter, [&mut dr, &mut ds]);
+        let out = -self.work([&dr, &ds]);
+        self.by_parameter = [dr, ds];
+        changed.map(|()| out)
+    }
+
+    /// The last adjoint solution times changes of the equations.
+    pub(crate) fn work(&self, changes: [&[f64]; 2]) -> f64 {
+        let pairs = self.adjoint.iter().zip(changes);
+        pairs
+            .map(|(a, b)| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>())
+            .sum()
     }
 
     /// The change of the residuals with one parameter of a family of models.

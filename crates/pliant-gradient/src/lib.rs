@@ -8,6 +8,7 @@
 //! [`Family`] the dependence of a model on parameters. Trajectories are in the facade `pliant`,
 //! which takes the steps. The crate takes no step and finds no equilibrium.
 
+mod contact_family;
 mod contacts;
 mod differences;
 mod equations;
@@ -26,12 +27,16 @@ mod symmetric;
 mod taken;
 mod vibration;
 
+pub use contact_family::{FamilyContacts, Member};
 pub use error::GradientError;
 pub use family::{Family, MakeModel};
 pub use rest::{RestDerivative, RestState};
 pub use solve::SolveReport;
 pub use step::StepDerivative;
-pub use taken::{ActiveSet, ContactBranch, ContactMove, ContactPlace, StepBefore, TakenContact, TakenStep};
+pub use taken::{
+    ActiveSet, ContactBranch, ContactIdentity, ContactMove, ContactNumbers, ContactPlace, ContactSample,
+    StepBefore, TakenContact, TakenStep,
+};
 pub use vibration::{CriticalLoad, VibrationMode};
 
 /// A direction in the space of states, or a gradient over it: one number for each independent

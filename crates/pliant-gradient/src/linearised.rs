@@ -3,12 +3,12 @@
 
 use crate::GradientError;
 use crate::StateVector;
-use crate::contacts::{Contacts, EndVelocities, EquationWeights, StartDirection};
+use crate::contacts::{ContactChange, Contacts, EndVelocities, EquationWeights, StartDirection};
 use crate::equations::{Equations, Moment};
 use crate::kinematics::{VelocityVariation, gather, is_linear, places, scatter};
 use crate::laws::{LawMoment, Laws};
 use pliant_dense::{Mat3, skew, vec3};
-use pliant_model::{Blocks, Problem, Space};
+use pliant_model::{Blocks, Problem, Space, State};
 
 /// The derivative of the residuals `r` and `s` ([`Equations`]) at a moment, by the displacements
 /// `y` and the velocities `u` of the independent coordinates at the end, and the multipliers.
@@ -203,6 +203,30 @@ impl Linearised {
         let direction = StartDirection { x: &from.x, v: vs };
         let out = &mut ds[problem.row_count()..];
         self.contacts.by_start(direction, ends, forces, out);
+        evaluation.pull_back(problem, forces);
+        gather(problem, forces, on_dofs);
+        dr.iter_mut().zip(&*on_dofs).for_each(|(r, f)| *r -= f);
+    }
+
+    /// Adds what a change of the contacts makes of the equations (n; m, contacts behind), the state
+    /// at the start of the step held.
+    pub(crate) fn add_contacts_by_change(
+        &mut self,
+        equations: &Equations,
+        change: ContactChange<'_>,
+        start: &State,
+        [dr, ds]: [&mut [f64]; 2],
+    ) {
+        let (problem, evaluation) = (&equations.problem, &equations.evaluation);
+        let [_, on_dofs, forces, ..] = &mut self.nodes;
+        forces.fill(0.0);
+        let ends = EndVelocities {
+            start: &start.velocities,
+            end: &equations.state.velocities,
+        };
+        let out = &mut ds[problem.row_count()..];
+        self.contacts
+            .by_change((problem, start), change, ends, forces, out);
         evaluation.pull_back(problem, forces);
         gather(problem, forces, on_dofs);
         dr.iter_mut().zip(&*on_dofs).for_each(|(r, f)| *r -= f);

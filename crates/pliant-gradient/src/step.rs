@@ -1,5 +1,6 @@
 //! The derivative of one step of the nonlinear method.
 
+use crate::contact_family::{ContactChanges, ContactStep};
 use crate::equations::Unknown;
 use crate::implicit::{Implicit, SOLVED, check_external, check_state};
 use crate::kinematics::{Retraction, gather};
@@ -102,8 +103,12 @@ pub struct StepDerivative {
     still: StateVector,
     unused: StateVector,
     active: ActiveSet,
-    /// Velocities of all nodes at the start.
-    start_velocities: Vec<f64>,
+    /// Positions and velocities of all nodes at the start, and the length of the step (s).
+    start: State,
+    h: f64,
+    changes: ContactChanges,
+    /// Changes of the equations by a parameter.
+    by_parameter: [Vec<f64>; 2],
     room: [Vec<f64>; 4],
     /// Changes of multipliers that are zero, and room for those of the transposed product.
     rows: [Vec<f64>; 2],
@@ -134,7 +139,10 @@ impl StepDerivative {
             still: StateVector::zeros(n),
             unused: StateVector::zeros(n),
             active: ActiveSet::default(),
-            start_velocities: Vec::new(),
+            start: State::default(),
+            h: 1.0,
+            changes: ContactChanges::default(),
+            by_parameter: Default::default(),
             room: std::array::from_fn(|_| vec![0.0; n]),
             rows: std::array::from_fn(|_| vec![0.0; m]),
         })
@@ -206,7 +214,8 @@ impl StepDerivative {
         }
         (kept.h, kept.time) = (Some(reach), step.time + step.h);
         kept.take(step.end, step.multipliers, step.external, step.fixed);
-        self.start_velocities.clone_from(&step.start.velocities);
+        self.start.clone_from(step.start);
+        self.h = step.h;
         let contacts = &mut linearised.contacts;
         contacts.place(problem, step.contacts, step.h, step.start, &step.end.velocities)?;
         for list in [&mut kept.contacts, &mut kept.contact_sizes] {
@@ -385,10 +394,10 @@ impl StepDerivative {
         }
         linearised.inertia(equations, given, scaled);
         r.iter_mut().zip(&*scaled).for_each(|(r, m)| *r -= m / h);
-        linearised.add_contacts_by_start(equations, from, &self.start_velocities, [r, s]);
+        linearised.add_contacts_by_start(equations, from, &self.start.velocities, [r, s]);
         if let Some([dr, ds]) = changes {
             check_length("a change of the forces", r.len(), dr.len())?;
-            check_length("a change of the rows", equations.rows.len(), ds.len())?;
+            check_length("a change of the rows", s.len(), ds.len())?;
             r.iter_mut().zip(dr).for_each(|(r, d)| *r += d);
             s.iter_mut().zip(ds).for_each(|(s, d)| *s += d);
         }
@@ -504,7 +513,7 @@ impl StepDerivative {
         before.v.extend(u.iter().map(|m| relation.by_before * m / h));
         y.fill(0.0);
         u.fill(0.0);
-        let start = &self.start_velocities;
+        let start = &self.start.velocities;
         linearised.add_contacts_by_start_transposed(equations, [p, q], start, [&mut *y, &mut *u]);
         out.x.iter_mut().zip(&*y).for_each(|(x, d)| *x -= d);
         out.v.iter_mut().zip(&*u).for_each(|(v, d)| *v -= d);
@@ -555,21 +564,48 @@ impl StepDerivative {
     /// [`GradientError::NotReady`], those of [`Family`], and [`GradientError::Model`] where another
     /// model has no value at the present positions.
     pub fn by_parameter(&mut self, family: &mut Family, parameter: usize) -> Result<f64, GradientError> {
-        self.implicit.by_parameter(family, parameter)
+        self.implicit.check_adjoint()?;
+        let [mut dr, mut ds] = std::mem::take(&mut self.by_parameter);
+        let changed = self.equations_by(family, parameter, [&mut dr, &mut ds]);
+        let out = -self.implicit.work([&dr, &ds]);
+        self.by_parameter = [dr, ds];
+        changed.map(|()| out)
     }
 
     /// The change of the residuals of the placed step with one parameter, for
-    /// [`tangent_of`](Self::tangent_of).
+    /// [`tangent_of`](Self::tangent_of): of the independent coordinates (n), and of the rows and
+    /// those of contacts behind them.
     ///
     /// # Errors
     /// Those of [`by_parameter`](Self::by_parameter).
     pub fn equations_by(
-        &self,
+        &mut self,
         family: &mut Family,
         parameter: usize,
-        out: [&mut Vec<f64>; 2],
+        [dr, ds]: [&mut Vec<f64>; 2],
     ) -> Result<(), GradientError> {
-        self.implicit.equations_by(family, parameter, out)
+        self.implicit
+            .equations_by(family, parameter, [&mut *dr, &mut *ds])?;
+        let Implicit {
+            equations,
+            linearised,
+            kept,
+            ..
+        } = &mut self.implicit;
+        let contacts = &linearised.contacts;
+        ds.resize(equations.problem.row_count() + contacts.rows(), 0.0);
+        if contacts.len() == 0 {
+            return Ok(());
+        }
+        let step = ContactStep {
+            contacts,
+            start: &self.start,
+            end: &kept.end,
+            h: self.h,
+        };
+        self.changes.find(family, &equations.problem, parameter, step)?;
+        linearised.add_contacts_by_change(equations, self.changes.get(), &self.start, [dr, ds]);
+        Ok(())
     }
 }
 

@@ -66,8 +66,41 @@ pub enum ContactBranch {
     Frictionless,
     /// A point that does not slip.
     Sticking,
-    /// Slip, with this coefficient of friction.
-    Slipping(f64),
+    /// Slip, with all the friction that there is.
+    Slipping,
+}
+
+/// The numbers of the law of a contact.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ContactNumbers {
+    /// Coefficient of friction.
+    pub friction: f64,
+    /// Compliance (m/N); zero of hard contacts.
+    pub compliance: f64,
+    /// Relaxation time (s) of soft contacts.
+    pub relaxation: f64,
+    /// Coefficient of restitution.
+    pub restitution: f64,
+    /// Rate (1/s) at which its row takes overlap back, of a hard contact.
+    pub recovery: f64,
+}
+
+/// Identity of a contact among those of its step.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ContactIdentity {
+    /// Its two sides, by the numbers of their finder.
+    pub sides: [u32; 2],
+    /// Where it is (m).
+    pub point: [f64; 3],
+}
+
+/// A contact as other parameters have it, or its derivative by a parameter.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ContactSample {
+    /// Where it is.
+    pub place: ContactPlace,
+    /// Its law.
+    pub law: ContactNumbers,
 }
 
 /// A contact that carried an impulse in a step.
@@ -77,14 +110,14 @@ pub struct TakenContact {
     pub place: ContactPlace,
     /// Derivatives of the place by the independent coordinates that it depends on.
     pub moves: Vec<ContactMove>,
+    /// Which one it is.
+    pub identity: ContactIdentity,
     /// Its branch.
     pub branch: ContactBranch,
-    /// Compliance (m/N) and relaxation time (s); zero of hard ones.
-    pub compliance: [f64; 2],
-    /// Coefficient of restitution that acts where it is an impact.
-    pub restitution: f64,
-    /// Rate (1/s) at which its row takes overlap back, of a hard contact.
-    pub recovery: f64,
+    /// Its law.
+    pub law: ContactNumbers,
+    /// Share of its restitution that acts where it is an impact.
+    pub share: f64,
     /// Impulse on the second side (world, N s).
     pub impulse: [f64; 3],
     /// Whether another branch begins here: its gap at the start is none but for rounding (it may
@@ -117,7 +150,7 @@ impl ActiveSet {
             match contact.branch {
                 ContactBranch::Frictionless => out.frictionless += 1,
                 ContactBranch::Sticking => out.sticking += 1,
-                ContactBranch::Slipping(_) => out.slipping += 1,
+                ContactBranch::Slipping => out.slipping += 1,
             }
             out.at_change += usize::from(contact.at_change);
         }

@@ -2,7 +2,7 @@
 
 use pliant::gradient::{
     Family, GradientError, NodeGradient, Objective, Trajectory, TrajectoryError, TrajectoryReport,
-    check_length, has_derivative,
+    check_length, family_of_simulations, has_derivative,
 };
 use pliant::model::{NodeId, Problem, Space};
 use pliant::{Integrator, Options, Simulation};
@@ -228,24 +228,36 @@ impl Rollout {
             by.len(),
         )?;
         let scene = self.scene(values)?;
-        let surroundings = surroundings_of(&scene);
+        let (surroundings, collides) = (surroundings_of(&scene), scene.world.is_some());
         let mut simulation = begin(scene)?;
         let make = |values: &[f64]| {
             let built = (self.build)(values).map_err(|e| GradientError::NoModel { why: e.to_string() });
             built.and_then(|scene| match surroundings_of(&scene) == surroundings {
-                true => Ok(Problem::new(scene.model)),
+                true => Ok(scene),
                 false => Err(GradientError::NotBuilt {
-                    what: "the rollout by a parameter of colliders, their materials, holds or `run`"
-                        .to_owned(),
+                    what: "the rollout by a parameter of holds or `run`".to_owned(),
                     why: "how the motion depends on it through these is not built",
                 }),
+            })
+        };
+        let make_model = |values: &[f64]| make(values).map(|scene| Problem::new(scene.model));
+        let make_simulation = |values: &[f64]| {
+            begin(make(values)?).map_err(|e| match e {
+                RolloutError::Trajectory(e) => e,
+                other => GradientError::NoModel {
+                    why: other.to_string(),
+                }
+                .into(),
             })
         };
         let scales: Vec<f64> = values
             .iter()
             .map(|v| if *v == 0.0 { 1.0 } else { v.abs() })
             .collect();
-        let mut family = Family::new(&make, values, &scales)?;
+        let mut family = match collides {
+            true => family_of_simulations(&make_simulation, values, &scales)?,
+            false => Family::new(&make_model, values, &scales)?,
+        };
         let mut objective = Outputs {
             rollout: self,
             by,
@@ -358,10 +370,11 @@ fn begin(mut scene: BuiltScene) -> Result<Simulation, RolloutError> {
     Ok(simulation)
 }
 
-/// All of a scene that a rollout has beside its model, as text that tells whether two are the same.
+/// All of a scene that a rollout has beside its model and its colliders, as text that tells whether
+/// two are the same.
 fn surroundings_of(scene: &BuiltScene) -> String {
     let (plan, options) = (&scene.plan, &scene.options);
-    let parts = (&scene.world, &scene.holds, plan.step, plan.steps, options);
+    let parts = (&scene.holds, plan.step, plan.steps, options);
     format!("{parts:?}")
 }
 

@@ -1,16 +1,19 @@
 //! Gradients of steps and trajectories.
 
 mod contacts;
+mod family;
 mod schedule;
 mod trajectory;
 
 use crate::{Error, Integrator, Options, Simulation};
 pub(crate) use contacts::taken_contacts;
+pub use family::family_of_simulations;
 use pliant_gradient::check_index;
 pub use pliant_gradient::{
-    ActiveSet, ContactBranch, ContactMove, ContactPlace, CriticalLoad, Family, GradientError, MakeModel,
-    RestDerivative, RestState, SolveReport, StateVector, StepBefore, StepDerivative, TakenContact, TakenStep,
-    VibrationMode, check_length,
+    ActiveSet, ContactBranch, ContactIdentity, ContactMove, ContactNumbers, ContactPlace, ContactSample,
+    CriticalLoad, Family, FamilyContacts, GradientError, MakeModel, Member, RestDerivative, RestState,
+    SolveReport, StateVector, StepBefore, StepDerivative, TakenContact, TakenStep, VibrationMode,
+    check_length,
 };
 use pliant_model::{Problem, RowGroup};
 use pliant_stepper::integrator::{Bdf2, ImplicitMethod};

@@ -91,6 +91,48 @@ fn against_differences(text: &str) {
     }
 }
 
+/// A ball that is thrown onto a slope: by friction, by the radius of the ball, which its mass, its
+/// inertia and its collider have, and by the slope.
+#[test]
+fn gradients_by_materials_and_shapes_are_those_of_differences() {
+    let text = r#"(
+        parameters: {"spin": 0.25, "stiffness": 0.05, "height": 0.2},
+        gravity: (0, 0, -10),
+        run: (duration: 0.4, step: 0.01, integrator: Nonlinear, overlap: Rows(rate: 20, speed: 10)),
+        nodes: [Bodies(name: "ball", bodies: [
+            (position: (0, 0, 0.1), velocity: (1, 0.1, 0), angular_velocity: (0, 0, 2), density: 500, shape: Sphere("$stiffness"))])],
+        materials: [(name: "rubber", friction: "$spin")],
+        colliders: [
+            Fixed(name: "ground", shape: Plane("$height", 0, 1), material: "rubber"),
+            Bodies(node: "ball", material: "rubber"),
+        ],
+    )"#;
+    let at = [0.25, 0.05, 0.2];
+    let outputs = [("ball", Quantity::Positions), ("ball", Quantity::Velocities)];
+    let rollout = rollout_at(text, &at, &outputs).unwrap();
+    let weights: Vec<f64> = (0..41 * 13).map(|i| (1.7 * i as f64).sin()).collect();
+    let value = |values: &[f64]| -> f64 {
+        let moments = rollout.run(values).unwrap();
+        moments.iter().zip(&weights).map(|(x, w)| x * w).sum()
+    };
+    let found = rollout.gradient(&at, &weights).unwrap();
+    for k in 0..3 {
+        // Within which it lands in the same step.
+        let step = 1e-4 * at[k];
+        let moved = |times: f64| {
+            let mut values = at;
+            values[k] += times * step;
+            value(&values)
+        };
+        let differences = (8.0 * (moved(1.0) - moved(-1.0)) - (moved(2.0) - moved(-2.0))) / (12.0 * step);
+        let off = (found.parameters[k] / differences - 1.0).abs();
+        // Contacts are solved to 1e-9 or better, which the step divides.
+        assert!(off < 1e-4, "{k}: {} {differences}", found.parameters[k]);
+    }
+    let active = found.report.active;
+    assert!(active.slipping > 3 && active.sticking > 0, "{active:?}");
+}
+
 /// Two fingers that close on a ball, without friction, and come to rest: velocities are rounding
 /// then, and the contacts are no worse solved for that. The place of the ball is that of statics.
 #[test]

@@ -4,7 +4,9 @@ use crate::Simulation;
 use crate::contact::{
     Contact, ContactList, ContactReading, ContactState, FrictionCoupling, FrictionModel, Overlap, Restitution,
 };
-use pliant_gradient::{ContactBranch, ContactMove, ContactPlace, GradientError, TakenContact};
+use pliant_gradient::{
+    ContactBranch, ContactIdentity, ContactMove, ContactNumbers, ContactPlace, GradientError, TakenContact,
+};
 use pliant_kkt::Support;
 use pliant_model::{NodeKind, State};
 use pliant_stepper::contact::look_ahead;
@@ -67,16 +69,42 @@ fn is_at_change(reading: &ContactReading, [most, largest]: [f64; 2], branch: Con
     along <= STOPPED * most || at_gap || at_limit
 }
 
+/// The numbers of the law of a contact.
+///
+/// # Errors
+/// [`GradientError::NotBuilt`] for laws whose derivative is not built.
+pub(super) fn numbers_of(
+    simulation: &Simulation,
+    contact: &Contact,
+) -> Result<ContactNumbers, GradientError> {
+    check(simulation, contact)?;
+    let law = &contact.law;
+    Ok(ContactNumbers {
+        friction: law.friction,
+        compliance: law.compliance,
+        relaxation: law.relaxation_time,
+        restitution: law.restitution,
+        recovery: recovery(simulation, contact)?,
+    })
+}
+
+/// Identity of a contact among others.
+fn identity_of(contact: &Contact) -> ContactIdentity {
+    ContactIdentity {
+        sides: contact.sides,
+        point: contact.point,
+    }
+}
+
 /// The rate at which the row of a contact takes its overlap back.
-fn recovery(simulation: &Simulation, reading: &ContactReading) -> Result<f64, GradientError> {
-    let contact = &reading.contact;
+fn recovery(simulation: &Simulation, contact: &Contact) -> Result<f64, GradientError> {
     match simulation.options.contacts.overlap {
         Overlap::Rows { rate, speed } if contact.gap <= 0.0 && contact.law.compliance == 0.0 => {
             match -rate * contact.gap < speed {
                 true => Ok(rate),
                 false => Err(not_built(
                     simulation,
-                    reading,
+                    contact,
                     "its overlap recovers at the largest speed of `Overlap::Rows`",
                 )),
             }
@@ -107,17 +135,11 @@ pub(crate) fn taken_contacts(
     if readings.is_empty() {
         return Ok(());
     }
-    for reading in &readings {
-        check(simulation, reading)?;
-    }
     let share = simulation.contacts_report().restitution;
-    let mut search = Search {
-        motion: simulation.start.clone(),
-        list: ContactList::default(),
-        // What is moved away from a contact that closes in the step is to be found all the same.
-        h: 10.0 * h,
-    };
-    let places = search.places(simulation, &readings)?;
+    let identities: Vec<ContactIdentity> = readings.iter().map(|r| identity_of(&r.contact)).collect();
+    let mut search = ContactSearch::new(simulation.start.clone(), h);
+    search.find(simulation, &identities)?;
+    let places: Vec<ContactPlace> = search.places().collect();
     let largest = search
         .motion
         .state
@@ -138,30 +160,28 @@ pub(crate) fn taken_contacts(
         if off > SAME {
             return Err(not_built(
                 simulation,
-                reading,
+                &reading.contact,
                 "it turned in the step, or was found behind its start",
             ));
         }
         let law = &reading.contact.law;
         let branch = match reading.state {
             _ if law.friction == 0.0 => ContactBranch::Frictionless,
-            ContactState::Slipping if slip_of(reading) > STOPPED * fastest => {
-                ContactBranch::Slipping(law.friction)
-            }
+            ContactState::Slipping if slip_of(reading) > STOPPED * fastest => ContactBranch::Slipping,
             _ => ContactBranch::Sticking,
         };
         out.push(TakenContact {
             place: place.clone(),
             moves: Vec::new(),
+            identity: identity_of(&reading.contact),
             branch,
-            compliance: [law.compliance, law.relaxation_time],
-            restitution: share * law.restitution,
-            recovery: recovery(simulation, reading)?,
+            law: numbers_of(simulation, &reading.contact)?,
+            share,
             impulse: reading.impulse,
             at_change: is_at_change(reading, [most, largest], branch),
         });
     }
-    let found = find_moves(simulation, &readings, &places, &mut search, out);
+    let found = find_moves(simulation, &identities, &places, &mut search, out);
     // The evaluation goes back to the present state.
     let back = simulation.system.propagate(&mut simulation.motion.state);
     back.map_err(|e| GradientError::NoModel { why: e.to_string() })?;
@@ -171,9 +191,9 @@ pub(crate) fn taken_contacts(
 /// How contacts move with each coordinate that one of them hangs on.
 fn find_moves(
     simulation: &mut Simulation,
-    readings: &[ContactReading],
+    identities: &[ContactIdentity],
     places: &[ContactPlace],
-    search: &mut Search,
+    search: &mut ContactSearch,
     out: &mut [TakenContact],
 ) -> Result<(), GradientError> {
     let dofs: Vec<BTreeSet<usize>> = places.iter().map(|p| dofs_of(simulation, &p.supports)).collect();
@@ -184,12 +204,12 @@ fn find_moves(
         for (step, weight) in STENCIL {
             search.motion.state.clone_from(&start);
             move_dof(simulation, dof, step * MOVED, &mut search.motion.state);
-            let moved = search.places(simulation, readings)?;
-            for (((by, moved), place), reading) in by.iter_mut().zip(&moved).zip(places).zip(readings) {
-                if !same_elements(&place.supports, &moved.supports) {
-                    return Err(not_built(simulation, reading, COMES_AND_GOES));
+            search.find(simulation, identities)?;
+            for (i, moved) in search.places().enumerate() {
+                if !same_elements(&places[i].supports, &moved.supports) {
+                    return Err(not_built(simulation, search.contact(i), COMES_AND_GOES));
                 }
-                add(by, weight / MOVED, [place, moved]);
+                add(&mut by[i], weight / MOVED, [&places[i], &moved]);
             }
         }
         for ((taken, by), own) in out.iter_mut().zip(by).zip(&dofs) {
@@ -202,46 +222,76 @@ fn find_moves(
 }
 
 /// A search for the contacts of the start of a step.
-struct Search {
-    motion: Motion,
+#[derive(Debug)]
+pub(super) struct ContactSearch {
+    /// The motion at whose state contacts are searched.
+    pub(super) motion: Motion,
     list: ContactList,
+    /// Of the contacts that are wanted, their indices in the list.
+    found: Vec<usize>,
     h: f64,
 }
 
-impl Search {
-    /// The places of contacts at the present state of the motion.
-    fn places(
+impl ContactSearch {
+    /// A search at a motion before a step of length `h` (s).
+    pub(super) fn new(motion: Motion, h: f64) -> Self {
+        Self {
+            motion,
+            list: ContactList::default(),
+            found: Vec::new(),
+            // What is moved away from a contact that closes in the step is to be found all the same.
+            h: 10.0 * h,
+        }
+    }
+
+    /// Finds contacts at the present state of the motion.
+    ///
+    /// # Errors
+    /// [`GradientError::NotBuilt`] if one is not there, [`GradientError::NoModel`].
+    pub(super) fn find(
         &mut self,
         simulation: &mut Simulation,
-        readings: &[ContactReading],
-    ) -> Result<Vec<ContactPlace>, GradientError> {
+        identities: &[ContactIdentity],
+    ) -> Result<(), GradientError> {
         let propagated = simulation.system.propagate(&mut self.motion.state);
         let searched = propagated
             .and_then(|()| look_ahead(&mut simulation.system, &self.motion, self.h, &mut self.list));
         if let Err(e) = searched {
             return Err(GradientError::NoModel { why: e.to_string() });
         }
-        let mut out = Vec::with_capacity(readings.len());
-        for reading in readings {
+        self.found.clear();
+        for identity in identities {
             // Names belong to the end of the step, places do not.
             let all = self.list.contacts().iter().enumerate();
-            let same = all.filter(|(_, c)| c.sides == reading.contact.sides);
+            let same = all.filter(|(_, c)| c.sides == identity.sides);
             let distance = |c: &Contact| {
-                let way = (0..3).map(|k| c.point[k] - reading.contact.point[k]);
+                let way = (0..3).map(|k| c.point[k] - identity.point[k]);
                 way.map(|d| d * d).sum::<f64>()
             };
             let nearest = same.min_by(|(_, a), (_, b)| distance(a).total_cmp(&distance(b)));
-            let Some((i, _)) = nearest else {
-                return Err(not_built(simulation, reading, COMES_AND_GOES));
-            };
-            let contact = &self.list.contacts()[i];
-            out.push(ContactPlace {
+            match nearest {
+                Some((i, _)) => self.found.push(i),
+                None => return Err(between(simulation, identity.sides, COMES_AND_GOES)),
+            }
+        }
+        Ok(())
+    }
+
+    /// A contact that was found.
+    pub(super) fn contact(&self, index: usize) -> &Contact {
+        &self.list.contacts()[self.found[index]]
+    }
+
+    /// The places of the contacts that were found.
+    pub(super) fn places(&self) -> impl Iterator<Item = ContactPlace> {
+        self.found.iter().map(|i| {
+            let contact = &self.list.contacts()[*i];
+            ContactPlace {
                 normal: contact.normal,
                 gap: contact.gap,
-                supports: self.list.supports(i).to_vec(),
-            });
-        }
-        Ok(out)
+                supports: self.list.supports(*i).to_vec(),
+            }
+        })
     }
 }
 
@@ -311,8 +361,8 @@ fn move_dof(simulation: &Simulation, dof: usize, by: f64, state: &mut State) {
 }
 
 /// Refuses laws whose derivative is not built.
-fn check(simulation: &Simulation, reading: &ContactReading) -> Result<(), GradientError> {
-    let law = &reading.contact.law;
+fn check(simulation: &Simulation, contact: &Contact) -> Result<(), GradientError> {
+    let law = &contact.law;
     let options = &simulation.options.contacts;
     let why = [
         (
@@ -335,13 +385,18 @@ fn check(simulation: &Simulation, reading: &ContactReading) -> Result<(), Gradie
         ),
     ];
     match why.into_iter().find(|(is, _)| *is) {
-        Some((_, why)) => Err(not_built(simulation, reading, why)),
+        Some((_, why)) => Err(not_built(simulation, contact, why)),
         None => Ok(()),
     }
 }
 
-fn not_built(simulation: &Simulation, reading: &ContactReading, why: &'static str) -> GradientError {
-    let [one, two] = reading.contact.sides.map(|side| simulation.contact_side(side));
+fn not_built(simulation: &Simulation, contact: &Contact, why: &'static str) -> GradientError {
+    between(simulation, contact.sides, why)
+}
+
+/// An error that names the contact of two sides.
+fn between(simulation: &Simulation, sides: [u32; 2], why: &'static str) -> GradientError {
+    let [one, two] = sides.map(|side| simulation.contact_side(side));
     GradientError::NotBuilt {
         what: format!("the contact of {one} and {two} at t = {} s", simulation.time()),
         why,

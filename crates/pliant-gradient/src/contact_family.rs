@@ -1,0 +1,221 @@
+//! How the contacts of a step move with the parameters of a family of models.
+
+use crate::GradientError;
+use crate::contacts::{ContactChange, Contacts, EndVelocities};
+use crate::family::{Family, Sample};
+use crate::taken::{ContactIdentity, ContactNumbers, ContactPlace, ContactSample};
+use pliant_kkt::Support;
+use pliant_model::{Problem, State};
+
+/// A model of a family: the one with a parameter at a point of its stencil.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Member {
+    /// The parameter.
+    pub parameter: usize,
+    /// The point, in the order in which [`Family::new`] makes the models.
+    pub point: usize,
+}
+
+/// The contacts of the models of a family, from whoever has their colliders.
+pub trait FamilyContacts: std::fmt::Debug {
+    /// Fills `out` with the contacts, in the order of `of`, that a model has at a state, in which
+    /// the positions of mapped nodes are not read: its own mappings give them.
+    ///
+    /// # Errors
+    /// Whatever keeps a contact from being found.
+    fn at(
+        &mut self,
+        member: Member,
+        start: &State,
+        h: f64,
+        of: &[ContactIdentity],
+        out: &mut Vec<ContactSample>,
+    ) -> Result<(), GradientError>;
+}
+
+/// Contacts that change with a parameter, the state at the start held.
+#[derive(Debug, Default)]
+pub(crate) struct ContactChanges {
+    samples: Vec<ContactSample>,
+    found: Vec<ContactSample>,
+    /// Derivatives of the velocities of all nodes at the start and at the end.
+    velocities: [Vec<f64>; 2],
+}
+
+/// A step whose contacts change.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ContactStep<'a> {
+    pub(crate) contacts: &'a Contacts,
+    pub(crate) start: &'a State,
+    pub(crate) end: &'a State,
+    /// Length (s).
+    pub(crate) h: f64,
+}
+
+impl ContactChanges {
+    pub(crate) fn get(&self) -> ContactChange<'_> {
+        let [start, end] = &self.velocities;
+        ContactChange {
+            contacts: &self.samples,
+            velocities: EndVelocities { start, end },
+        }
+    }
+
+    /// Finds how the contacts of a step change with a parameter.
+    ///
+    /// # Errors
+    /// Those of [`FamilyContacts::at`]; [`GradientError::NotBuilt`] where contacts act on other
+    /// elements, a law begins to act, or a family without contacts has mappings that move them.
+    pub(crate) fn find(
+        &mut self,
+        family: &mut Family,
+        base: &Problem,
+        parameter: usize,
+        step: ContactStep<'_>,
+    ) -> Result<(), GradientError> {
+        let Self {
+            samples,
+            found,
+            velocities,
+        } = self;
+        samples.clear();
+        samples.extend((0..step.contacts.len()).map(|i| still(step.contacts.supports(i))));
+        for list in velocities.iter_mut() {
+            list.clear();
+            list.resize(base.velocity_count(), 0.0);
+        }
+        let is_mapped = |s: &Support| base.node(s.node).first_dof().is_none();
+        let mut all = (0..step.contacts.len()).flat_map(|i| step.contacts.supports(i));
+        if family.contacts.is_none() && !all.any(is_mapped) {
+            return Ok(());
+        }
+        let mut source = family.contacts.take();
+        let each = family.each_member(base, parameter, |member, Sample { weight, point, .. }| {
+            for (out, from) in velocities.iter_mut().zip([step.start, step.end]) {
+                member.state.clone_from(from);
+                member.evaluation.propagate(&member.problem, &mut member.state)?;
+                let pairs = member.state.velocities.iter().zip(&from.velocities);
+                let changes = pairs.map(|(to, from)| weight * (to - from));
+                out.iter_mut().zip(changes).for_each(|(o, change)| *o += change);
+                if source.is_none() {
+                    check_still(base, step.contacts, [from, &member.state])?;
+                }
+            }
+            let Some(source) = &mut source else { return Ok(()) };
+            let member = Member { parameter, point };
+            source.at(member, step.start, step.h, step.contacts.identities(), found)?;
+            for (i, (sum, sample)) in samples.iter_mut().zip(&*found).enumerate() {
+                add(sum, weight, (step.contacts, i), sample)?;
+            }
+            Ok(())
+        });
+        family.contacts = source;
+        each?;
+        for (i, sample) in samples.iter().enumerate() {
+            check_begins(step.contacts.law(i), &sample.law, parameter)?;
+        }
+        Ok(())
+    }
+}
+
+/// A contact that does not change.
+fn still(supports: &[Support]) -> ContactSample {
+    let still = |s: &Support| Support {
+        weight: 0.0,
+        arm: [0.0; 3],
+        ..*s
+    };
+    ContactSample {
+        place: ContactPlace {
+            supports: supports.iter().map(still).collect(),
+            ..ContactPlace::default()
+        },
+        law: ContactNumbers::default(),
+    }
+}
+
+/// Adds `weight` times what a contact is more than the one of the step to its derivative.
+///
+/// # Errors
+/// [`GradientError::NotBuilt`] where it acts on other elements.
+fn add(
+    out: &mut ContactSample,
+    weight: f64,
+    (contacts, index): (&Contacts, usize),
+    sample: &ContactSample,
+) -> Result<(), GradientError> {
+    let supports = contacts.supports(index);
+    let (normal, gap) = contacts.normal_and_gap(index);
+    let place = |s: &Support| (s.node, s.element);
+    let same = supports
+        .iter()
+        .map(place)
+        .eq(sample.place.supports.iter().map(place));
+    if !same {
+        return Err(GradientError::NotBuilt {
+            what: "a contact by a parameter".to_owned(),
+            why: "it acts on other elements close by: there is no derivative there",
+        });
+    }
+    out.place.gap += weight * (sample.place.gap - gap);
+    for k in 0..3 {
+        out.place.normal[k] += weight * (sample.place.normal[k] - normal[k]);
+    }
+    let pairs = supports.iter().zip(&sample.place.supports);
+    for (out, (from, to)) in out.place.supports.iter_mut().zip(pairs) {
+        out.weight += weight * (to.weight - from.weight);
+        for k in 0..3 {
+            out.arm[k] += weight * (to.arm[k] - from.arm[k]);
+        }
+    }
+    let (out, to, from) = (&mut out.law, &sample.law, contacts.law(index));
+    for (out, change) in [
+        (&mut out.friction, to.friction - from.friction),
+        (&mut out.compliance, to.compliance - from.compliance),
+        (&mut out.relaxation, to.relaxation - from.relaxation),
+        (&mut out.restitution, to.restitution - from.restitution),
+        (&mut out.recovery, to.recovery - from.recovery),
+    ] {
+        *out += weight * change;
+    }
+    Ok(())
+}
+
+/// Refuses laws that a parameter makes begin to act.
+///
+/// # Errors
+/// [`GradientError::NotBuilt`].
+fn check_begins(law: &ContactNumbers, by: &ContactNumbers, parameter: usize) -> Result<(), GradientError> {
+    let numbers = [
+        (law.friction, by.friction, "friction"),
+        (law.compliance, by.compliance, "compliance"),
+        (law.restitution, by.restitution, "restitution"),
+    ];
+    match numbers.into_iter().find(|(now, by, _)| *now == 0.0 && *by != 0.0) {
+        Some((.., name)) => Err(GradientError::NotBuilt {
+            what: format!("the {name} of a contact by parameter {parameter}"),
+            why: "it is zero, where another branch begins",
+        }),
+        None => Ok(()),
+    }
+}
+
+/// Refuses mappings that move contacts, of families that do not know these.
+///
+/// # Errors
+/// [`GradientError::NotBuilt`].
+fn check_still(base: &Problem, contacts: &Contacts, [from, to]: [&State; 2]) -> Result<(), GradientError> {
+    for i in 0..contacts.len() {
+        for support in contacts.supports(i) {
+            let node = base.node(support.node);
+            let range = node.position_range();
+            if from.positions[range.clone()] != to.positions[range] {
+                return Err(GradientError::NotBuilt {
+                    what: format!("contacts of `{}` by a parameter", node.name),
+                    why: "it moves with the parameter: make the family with `family_of_simulations`",
+                });
+            }
+        }
+    }
+    Ok(())
+}

@@ -61,6 +61,11 @@ impl ContactChanges {
         }
     }
 
+    /// The change of the gap of a contact.
+    pub(crate) fn gap(&self, contact: usize) -> f64 {
+        self.samples.get(contact).map_or(0.0, |sample| sample.place.gap)
+    }
+
     /// Finds how the contacts of a step change with a parameter.
     ///
     /// # Errors

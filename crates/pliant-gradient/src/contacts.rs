@@ -540,6 +540,20 @@ impl Contacts {
         }
     }
 
+    /// Adds what a longer step makes of their equations, all forces held.
+    pub(crate) fn by_length(&self, out: &mut [f64]) {
+        for c in &self.list {
+            let reach = self.h + c.law.relaxation;
+            out[c.first] += match (c.law.compliance > 0.0, c.is_open()) {
+                // u_n + (g + C l)/(h + d), with the force l.
+                (true, _) => -(c.gap + c.law.compliance * c.r[0] / self.h) / (reach * reach),
+                // u_n + g/h.
+                (false, true) => -c.gap / (self.h * self.h),
+                (false, false) => 0.0,
+            };
+        }
+    }
+
     /// Adds the transpose: weights of the equations against displacements (n) and velocities of all
     /// nodes at the start.
     pub(crate) fn by_start_transposed(
@@ -568,6 +582,11 @@ impl Contacts {
 }
 
 impl LinearisedContact {
+    /// Whether it is hard, and closes from a gap without an impact.
+    fn is_open(&self) -> bool {
+        self.law.compliance == 0.0 && self.gap > 0.0 && self.restitution == 0.0
+    }
+
     /// The changes of its equations for changes of the velocities of its rows and of its impulse.
     fn equations(&self, du: [f64; 3], dr: [f64; 3]) -> [f64; 3] {
         let mut out = [du[0] + self.by_force * dr[0], du[1], du[2]];

@@ -424,6 +424,76 @@ impl StepDerivative {
         Ok(report)
     }
 
+    /// How the end moves with the length of the step (1/s of it), its start held: `x` is the velocity
+    /// of the end, and `v` its acceleration, as steps of other lengths have them.
+    ///
+    /// # Errors
+    /// [`GradientError::NotBuilt`] for steps of BDF2, and where rows are driven over time; those of
+    /// [`tangent`](Self::tangent).
+    pub fn by_length(&mut self, out: &mut StateVector) -> Result<SolveReport, GradientError> {
+        self.implicit.check_placed()?;
+        let relation = self.relation;
+        let h = relation.reach;
+        let Implicit {
+            equations,
+            linearised,
+            saddle,
+            kept,
+            ..
+        } = &mut self.implicit;
+        let problem = &equations.problem;
+        let driven = problem.row_groups().iter().find(|g| problem.motion(g).is_some());
+        let refused = match driven {
+            Some(group) => Some(problem.component_name(group.component).to_owned()),
+            None => (relation.by_displacement != 0.0).then(|| "a step of BDF2".to_owned()),
+        };
+        if let Some(name) = refused {
+            return Err(GradientError::NotBuilt {
+                what: format!("`{name}` by the length of a step"),
+                why: "where it is at another time is not built",
+            });
+        }
+        let retraction = &self.retraction;
+        let [velocity, still, given, scaled] = &mut self.room;
+        gather(problem, &kept.end.velocities, velocity);
+        for (g, (end, start)) in given.iter_mut().zip(velocity.iter().zip(&kept.start_velocity)) {
+            *g = end - start;
+        }
+        linearised.inertia(equations, given, scaled);
+        given.clone_from(velocity);
+        retraction.of_displacement(given);
+        still.fill(0.0);
+        let [r, s] = &mut saddle.rhs;
+        linearised.apply(equations, [given, still], &self.rows[0], [r, s]);
+        r.iter_mut().zip(&*scaled).for_each(|(r, m)| *r -= m / (h * h));
+        linearised
+            .contacts
+            .by_length(&mut s[equations.problem.row_count()..]);
+        r.iter_mut().chain(&mut *s).for_each(|r| *r = -*r);
+        linearised.laws.clear_at_bounds(s);
+        let report = saddle.solve(false, |u, lambda, dr, ds| {
+            given.copy_from_slice(u);
+            retraction.of_displacement(given);
+            given.iter_mut().for_each(|y| *y *= h);
+            linearised.apply(equations, [given, u], lambda, [dr, ds]);
+        })?;
+        let accelerated = &saddle.answer[0];
+        out.v.clone_from(accelerated);
+        velocity
+            .iter_mut()
+            .zip(accelerated)
+            .for_each(|(v, a)| *v += h * a);
+        retraction.of_displacement(velocity);
+        out.x.clone_from(velocity);
+        Ok(report)
+    }
+
+    /// How the gap of a contact at the start of the step moves with the parameter that
+    /// [`by_parameter`](Self::by_parameter) was asked for last, the state held (m for one of it).
+    pub fn gap_by_parameter(&self, contact: usize) -> f64 {
+        self.changes.gap(contact)
+    }
+
     /// The gradient of a function of the end by positions and velocities at the start: `out` for
     /// its gradient `from` at the end. Its gradients by everything else are read afterwards
     /// ([`by_force`](Self::by_force), [`by_input`](Self::by_input),

@@ -92,6 +92,9 @@ pub struct Closing {
     /// Opening up to which a guard that has carried a force stays closed (m, rad); at no more speed
     /// (m/s, rad/s) it does not strike.
     pub allowed: f64,
+    /// Contacts alone that have restitution: nothing else is left out, and neither are those of them
+    /// that bounce off.
+    pub bouncing: bool,
 }
 
 /// A part of a step, to its end.
@@ -109,6 +112,11 @@ impl Guards {
     /// Whether guards are left out of the present step.
     pub fn are_shut(&self) -> bool {
         self.shut
+    }
+
+    /// Whether anything is left out.
+    pub fn have_any(&self) -> bool {
+        self.nearest.is_some()
     }
 
     /// The least gap of all that are left out, at the start of the step (m, rad).
@@ -130,7 +138,12 @@ impl Guards {
         motion: &Motion,
         closing: Closing,
     ) -> bool {
-        let Closing { soon, h, allowed } = closing;
+        let Closing {
+            soon,
+            h,
+            allowed,
+            bouncing,
+        } = closing;
         let (mut nearest, mut due) = (f64::INFINITY, false);
         if let (Some(c), Some(present)) = (contacts, &motion.contacts) {
             let touching = &mut c.detection.guards.touching;
@@ -141,8 +154,13 @@ impl Guards {
                     rate: opening(model, &motion.state, contact.normal, supports),
                 };
                 let carried = present.had_force(contact.key);
-                if gap.touches(carried, soon, h, allowed) {
-                    due |= gap.strikes(carried, allowed);
+                let law = &contact.law;
+                let (bounces, leaves) = (
+                    law.restitution > 0.0 && law.compliance == 0.0,
+                    h * gap.rate > allowed,
+                );
+                if bouncing && !bounces || !(bouncing && leaves) && gap.touches(carried, soon, h, allowed) {
+                    due |= gap.strikes(carried, allowed) && (bounces || !bouncing);
                     touching.push(contact.key);
                 } else {
                     nearest = nearest.min(gap.gap);
@@ -151,7 +169,7 @@ impl Guards {
             touching.sort_unstable();
             c.detection.guards.shut = true;
         }
-        for group in model.row_groups() {
+        for group in model.row_groups().iter().filter(|_| !bouncing) {
             let Some(sign) = open_side(model, group) else {
                 continue;
             };

@@ -1,11 +1,13 @@
 //! Control of steps: it calls a step and keeps or drops its result ([`retry`]: again, or in halves;
 //! [`apart`]: with islands that take it by themselves; [`certify`]: whether its energy lets it
-//! stand; [`adaptive`]: of a length that follows from tolerances and events; [`sleep`]: without
-//! islands that lie still; [`settle`]: down to rest), and prepares the first one ([`project`]).
+//! stand; [`adaptive`]: of a length that follows from tolerances and events; [`located`]: in parts
+//! that end at impacts; [`sleep`]: without islands that lie still; [`settle`]: down to rest), and
+//! prepares the first one ([`project`]).
 
 pub(crate) mod adaptive;
 mod apart;
 pub(crate) mod certify;
+pub(crate) mod located;
 pub(crate) mod project;
 pub(crate) mod retry;
 pub(crate) mod settle;

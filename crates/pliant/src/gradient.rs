@@ -1,10 +1,14 @@
 //! Gradients of steps and trajectories.
 
+mod closing;
 mod contacts;
 mod family;
+mod forward;
 mod schedule;
 mod trajectory;
+mod walk;
 
+use crate::control::located::{self, EachPart, PartEnd, TakenPart};
 use crate::{Error, Integrator, Options, Simulation};
 pub(crate) use contacts::taken_contacts;
 pub use family::family_of_simulations;
@@ -15,7 +19,7 @@ pub use pliant_gradient::{
     SolveReport, StateVector, StepBefore, StepDerivative, TakenContact, TakenStep, VibrationMode,
     check_length,
 };
-use pliant_model::{Problem, RowGroup};
+use pliant_model::{Problem, RowGroup, State};
 use pliant_stepper::integrator::{Bdf2, ImplicitMethod};
 pub use trajectory::{
     Control, NodeGradient, Objective, Trajectory, TrajectoryGradient, TrajectoryReport, TrajectoryTangent,
@@ -134,4 +138,32 @@ pub(crate) fn check_method(options: &Options) -> Result<(), GradientError> {
         true => refuse("steps with corrections of positions", "leave these out"),
         false => Ok(()),
     }
+}
+
+/// Refuses a step that does not start where the one before ended: a control has set the state.
+fn check_unmoved(end: &State, start: &State, time: f64) -> Result<(), GradientError> {
+    match end.positions == start.positions && end.velocities == start.velocities {
+        true => Ok(()),
+        false => Err(GradientError::NotBuilt {
+            what: format!("the step from t = {time} s"),
+            why: "it does not start where the one before ended: controls set forces and inputs, not the state",
+        }),
+    }
+}
+
+/// Takes a step in its parts, and calls `each` after each of them.
+///
+/// # Errors
+/// Those of [`Simulation::step`] and of `each`.
+fn each_part(
+    simulation: &mut Simulation,
+    h: f64,
+    each: EachPart<'_, TrajectoryError>,
+) -> Result<(), TrajectoryError> {
+    if simulation.locates_impacts() {
+        return located::step(simulation, h, each).map(drop);
+    }
+    simulation.step(h)?;
+    let end = PartEnd::Whole;
+    each(simulation, TakenPart { h, end })
 }

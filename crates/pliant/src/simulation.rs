@@ -6,7 +6,7 @@ mod run;
 
 use checkpoint::Before;
 
-use crate::control::{AdaptiveWorkspace, Conditions, project, retry};
+use crate::control::{AdaptiveWorkspace, Conditions, located, project, retry};
 use crate::{Error, Integrator, Options};
 use pliant_dense::{Vec3, rotation};
 use pliant_kkt::Scheme;
@@ -172,7 +172,15 @@ impl Simulation {
     /// does not take, [`Error::Model`] where a mapping is not defined, [`Error::OutOfRange`]. The
     /// state is then as before the step.
     pub fn step(&mut self, h: f64) -> Result<StepReport, Error> {
-        retry::step(self, h)
+        match self.locates_impacts() {
+            true => located::step(self, h, &mut |_, _| Ok::<(), Error>(())),
+            false => retry::step(self, h),
+        }
+    }
+
+    /// Whether steps are taken in parts that end at impacts.
+    pub(crate) fn locates_impacts(&self) -> bool {
+        self.options.contacts.locate_impacts && self.system.contacts.is_some()
     }
 
     /// A step without halves. The motion is as before if it fails.

@@ -181,6 +181,10 @@ pub struct ContactOptions {
     pub impacts: Impacts,
     /// The law of impacts.
     pub restitution: Restitution,
+    /// Whether steps are taken in parts that end where contacts with restitution close, so that
+    /// bodies bounce when they touch the other one, not at an end of the step. Up to sixteen impacts
+    /// in each step; further ones are in the last part.
+    pub locate_impacts: bool,
     /// Whether no step may stand in which surfaces (cloth, cables, meshes, the surfaces of solids)
     /// pass through each other, or come nearer than a tenth of their thickness, on the straight way
     /// of their corners from its start to its end. What does is listed as a contact, and the step
@@ -227,6 +231,7 @@ impl Default for ContactOptions {
             friction_fallback: None,
             impacts: Impacts::default(),
             restitution: Restitution::default(),
+            locate_impacts: false,
             intersection_free: false,
             sleeping: None,
         }

@@ -23,7 +23,7 @@ use trial::Trial;
 /// Buffers of adaptive steps.
 #[derive(Debug, Default)]
 pub(crate) struct AdaptiveWorkspace {
-    start: StepStart,
+    pub(super) start: StepStart,
     /// The moment before the step, with the memory of the solvers, which trials leave changed.
     before: Checkpoint,
     /// The end of the step taken at once.
@@ -250,6 +250,7 @@ impl Trials<'_> {
             soon: 2.0 * events.resolution(simulation.motion.time, h),
             h,
             allowed: self.how.position * h.max(self.how.position_kink),
+            bouncing: false,
         };
         let System {
             model,

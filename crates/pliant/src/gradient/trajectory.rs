@@ -1,12 +1,12 @@
 //! The gradient of a function of a trajectory, backwards and forwards.
 
-use super::schedule::split;
+use super::forward::Forward;
+use super::walk::Walk;
 use super::{
-    ActiveSet, Family, GradientError, SolveReport, StateVector, StepBefore, StepDerivative, TakenContact,
-    TakenStep, TrajectoryError, check_index, check_length, check_whole, step_before,
+    ActiveSet, Family, StateVector, TrajectoryError, check_index, check_length, check_whole, each_part,
 };
-use crate::{Checkpoint, Simulation};
-use pliant_model::{NodeId, Parameters, Problem, State};
+use crate::Simulation;
+use pliant_model::NodeId;
 
 /// The gradient of a function of one moment by positions and velocities of all nodes.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -127,89 +127,6 @@ pub struct TrajectoryTangent {
     pub end: StateVector,
 }
 
-/// One moment of a run, as far as a derivative needs it.
-#[derive(Debug, Default)]
-struct Moment {
-    state: State,
-    multipliers: Vec<f64>,
-    external: Vec<f64>,
-    fixed: Vec<bool>,
-    parameters: Parameters,
-    /// Contacts of the step that ended here.
-    contacts: Vec<TakenContact>,
-    time: f64,
-    /// The memory of the step before it: its length, velocities and displacement.
-    before: Option<f64>,
-    memory: [Vec<f64>; 2],
-}
-
-impl Moment {
-    fn record(&mut self, simulation: &Simulation) {
-        let motion = &simulation.motion;
-        self.state.clone_from(&motion.state);
-        self.multipliers.clone_from(&motion.multipliers);
-        self.external.clone_from(&motion.controls.external);
-        self.fixed.clone_from(&simulation.system.assembler.system().fixed);
-        self.parameters.clone_from(simulation.problem().parameters());
-        self.time = motion.time;
-    }
-
-    /// Takes the start of the step that has just been taken as this moment: with velocities that
-    /// hard rows allow, and the memory that the step had.
-    ///
-    /// # Errors
-    /// [`GradientError::NotBuilt`] if the state was set since the moment was recorded, which is not
-    /// the first.
-    fn take_start(&mut self, simulation: &Simulation, is_first: bool) -> Result<(), GradientError> {
-        let start = &simulation.start;
-        if !is_first {
-            check_unmoved(&self.state, &start.state, self.time)?;
-        }
-        self.state.clone_from(&start.state);
-        let before = step_before(simulation);
-        self.before = before.map(|before| before.h);
-        if let Some(before) = before {
-            let lists = [before.velocities, before.displacement];
-            for (kept, list) in self.memory.iter_mut().zip(lists) {
-                kept.clear();
-                kept.extend_from_slice(list);
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Refuses a step that does not start where the one before ended: a control has set the state.
-fn check_unmoved(end: &State, start: &State, time: f64) -> Result<(), GradientError> {
-    match end.positions == start.positions && end.velocities == start.velocities {
-        true => Ok(()),
-        false => Err(GradientError::NotBuilt {
-            what: format!("the step from t = {time} s"),
-            why: "it does not start where the one before ended: controls set forces and inputs, not the state",
-        }),
-    }
-}
-
-/// The backward walk.
-struct Walk<'a, 'b> {
-    simulation: &'a mut Simulation,
-    trajectory: &'a mut Trajectory<'b>,
-    derivative: StepDerivative,
-    /// The problem with the parameters of the present step of the way back.
-    problem: Problem,
-    objective: &'a mut dyn Objective,
-    /// The gradient at the moment that was reached, by its state, and by its memory of the step
-    /// before.
-    gradient: StateVector,
-    by_memory: StateVector,
-    by_earlier: StateVector,
-    by: NodeGradient,
-    own: StateVector,
-    out: TrajectoryGradient,
-    run: Vec<Moment>,
-    kept: usize,
-}
-
 impl<'b> Trajectory<'b> {
     /// Plans a number of steps of a length, without control, family or further gradients.
     pub fn new(steps: usize, h: f64) -> Self {
@@ -245,49 +162,7 @@ impl<'b> Trajectory<'b> {
         for node in &self.forces_on {
             check_index("node of `forces_on`", node.index(), nodes)?;
         }
-        let derivative = simulation.step_derivative()?;
-        let (n, all) = (
-            simulation.model().dof_count(),
-            simulation.model().velocity_count(),
-        );
-        let parameters = self.family.as_ref().map_or(0, |f| f.len());
-        let steps = self.steps;
-        let mut walk = Walk {
-            problem: simulation.problem().clone(),
-            simulation,
-            trajectory: self,
-            derivative,
-            objective,
-            gradient: StateVector::zeros(n),
-            by_memory: StateVector::zeros(n),
-            by_earlier: StateVector::default(),
-            by: NodeGradient {
-                x: vec![0.0; all],
-                v: vec![0.0; all],
-            },
-            own: StateVector::zeros(n),
-            out: TrajectoryGradient {
-                start: StateVector::zeros(n),
-                parameters: vec![0.0; parameters],
-                ..TrajectoryGradient::default()
-            },
-            run: Vec::new(),
-            kept: 0,
-        };
-        if !walk.trajectory.forces_on.is_empty() {
-            walk.out.forces = vec![Vec::new(); steps];
-        }
-        if walk.trajectory.inputs {
-            walk.out.inputs = vec![Vec::new(); steps];
-        }
-        let end = walk.back(0, steps, walk.trajectory.slots, true)?;
-        walk.by_start();
-        let mut out = walk.out;
-        out.start = walk.gradient;
-        if let Some(end) = end {
-            simulation.restore(&end)?;
-        }
-        Ok(out)
+        Walk::new(simulation, self, objective)?.take()
     }
 
     /// The derivative of an objective along a direction of the state at the start and of the
@@ -309,35 +184,30 @@ impl<'b> Trajectory<'b> {
         check_length("velocities of a direction", dofs, direction.v.len())?;
         let family_size = self.family.as_ref().map_or(0, |family| family.len());
         check_length("parameters of a direction", family_size, parameters.len())?;
-        let mut derivative = simulation.step_derivative()?;
         let all = simulation.model().velocity_count();
-        let mut out = TrajectoryTangent {
-            end: direction.clone(),
-            ..TrajectoryTangent::default()
-        };
+        let mut start = direction.clone();
         if let Some(family) = &self.family {
             for (k, share) in parameters.iter().enumerate() {
                 let [x, v] = family.start(k);
-                out.end.x.iter_mut().zip(x).for_each(|(o, x)| *o += share * x);
-                out.end.v.iter_mut().zip(v).for_each(|(o, v)| *o += share * v);
+                start.x.iter_mut().zip(x).for_each(|(o, x)| *o += share * x);
+                start.v.iter_mut().zip(v).for_each(|(o, v)| *o += share * v);
             }
         }
-        let mut by = NodeGradient::default();
-        let mut contacts = Vec::new();
-        let (mut own, mut next) = (StateVector::default(), StateVector::default());
-        let mut end = State::default();
-        let (mut memory, mut next_memory) = (StateVector::zeros(dofs), StateVector::default());
-        let [mut dr, mut ds, mut sum_r, mut sum_s] = [(); 4].map(|()| Vec::new());
+        let mut out = TrajectoryTangent::default();
+        let mut forward = Forward::new(simulation, start, parameters)?;
+        let (mut by, mut own) = (NodeGradient::default(), StateVector::default());
         for step in 0..=self.steps {
             for list in [&mut by.x, &mut by.v] {
                 list.clear();
                 list.resize(all, 0.0);
             }
             out.value += objective.at(step, simulation, &mut by)?;
-            derivative.carry(simulation.problem(), simulation.state(), [&by.x, &by.v], &mut own)?;
-            out.derivative += own.dot(&out.end);
+            let (problem, state) = (simulation.problem(), simulation.state());
+            forward
+                .derivative
+                .carry(problem, state, [&by.x, &by.v], &mut own)?;
+            out.derivative += own.dot(&forward.direction);
             if let Some(family) = &mut self.family {
-                let (problem, state) = (simulation.problem(), simulation.state());
                 for (k, share) in parameters.iter().enumerate().filter(|(_, s)| **s != 0.0) {
                     out.derivative += share * family.at_state(problem, k, state, [&by.x, &by.v])?;
                 }
@@ -348,224 +218,15 @@ impl<'b> Trajectory<'b> {
             if let Some(control) = &mut self.control {
                 control(step, simulation)?;
             }
-            let time = simulation.time();
-            simulation.step(self.h)?;
-            check_whole(simulation, time)?;
-            if step > 0 {
-                check_unmoved(&end, &simulation.start.state, time)?;
-            }
-            end.clone_from(simulation.state());
-            simulation.last_contacts(&mut contacts)?;
-            if let Some(step) = simulation.last_step(&contacts) {
-                derivative.place(simulation.problem(), &step)?;
-            }
-            sum_r.clear();
-            sum_s.clear();
-            if let Some(family) = &mut self.family {
-                for (k, share) in parameters.iter().enumerate().filter(|(_, s)| **s != 0.0) {
-                    derivative.equations_by(family, k, [&mut dr, &mut ds])?;
-                    sum_r.resize(dr.len(), 0.0);
-                    sum_s.resize(ds.len(), 0.0);
-                    sum_r.iter_mut().zip(&dr).for_each(|(s, d)| *s += share * d);
-                    sum_s.iter_mut().zip(&ds).for_each(|(s, d)| *s += share * d);
-                }
-            }
-            let equations = (!sum_r.is_empty()).then_some([&sum_r[..], &sum_s[..]]);
-            let ends = [&mut next, &mut next_memory];
-            derivative.tangent_after([&out.end, &memory], equations, ends)?;
-            std::mem::swap(&mut out.end, &mut next);
-            std::mem::swap(&mut memory, &mut next_memory);
+            let mut time = simulation.time();
+            let family = &mut self.family;
+            each_part(simulation, self.h, &mut |simulation, part| {
+                check_whole(simulation, time)?;
+                time = simulation.time();
+                forward.part(simulation, family.as_deref_mut(), part)
+            })?;
         }
+        out.end = forward.direction;
         Ok(out)
-    }
-}
-
-impl Walk<'_, '_> {
-    /// Walks back from `to` to `from`, where the simulation is, with so many moments to keep. On
-    /// the first way along, the values of the objective are added. Returns the motion at `to` if it
-    /// is the end of the trajectory.
-    fn back(
-        &mut self,
-        from: usize,
-        to: usize,
-        slots: usize,
-        first: bool,
-    ) -> Result<Option<Checkpoint>, TrajectoryError> {
-        if to - from <= self.trajectory.run.max(1) || slots == 0 {
-            return self.record_run(from, to, first);
-        }
-        let ahead = from
-            + split((to - from).div_ceil(self.trajectory.run.max(1)).max(2), slots)
-                * self.trajectory.run.max(1);
-        let ahead = ahead.clamp(from + 1, to - 1);
-        let here = self.simulation.checkpoint();
-        self.kept += 1;
-        self.note_kept();
-        for step in from..ahead {
-            if first {
-                self.add_value(step)?;
-            }
-            self.step(step)?;
-        }
-        let end = self.back(ahead, to, slots - 1, first)?;
-        self.simulation.restore(&here)?;
-        self.kept -= 1;
-        self.back(from, ahead, slots, false)?;
-        Ok(end)
-    }
-
-    /// Takes the steps of one run, records their ends, and takes their adjoints from the last to
-    /// the first. Without slots a run is as long as it has to be.
-    fn record_run(
-        &mut self,
-        from: usize,
-        to: usize,
-        first: bool,
-    ) -> Result<Option<Checkpoint>, TrajectoryError> {
-        while self.run.len() < to - from + 1 {
-            self.run.push(Moment::default());
-        }
-        // On the way back an objective sees the simulation at its moment.
-        let mut gradients = Vec::with_capacity(to - from + 1);
-        for step in from..=to {
-            // The moment `to` was seen by the run behind, unless it is the end.
-            if step < to || to == self.trajectory.steps {
-                let value = self.own_gradient(step)?;
-                if first {
-                    self.out.value += value;
-                }
-                gradients.push(self.own.clone());
-            }
-            self.run[step - from].record(self.simulation);
-            if step < to {
-                self.step(step)?;
-                // The step begins at velocities that hard rows allow, if these are the first ones.
-                let (now, next) = (step - from, step - from + 1);
-                check_whole(self.simulation, self.run[now].time)?;
-                self.simulation.last_contacts(&mut self.run[next].contacts)?;
-                self.run[now].take_start(self.simulation, step == 0)?;
-                // What acts is set before a step: the start of the next would have it too late.
-                self.run[next].record(self.simulation);
-            }
-        }
-        self.note_kept();
-        let is_end = to == self.trajectory.steps;
-        let end = (is_end && first).then(|| self.simulation.checkpoint());
-        if is_end && let Some(own) = gradients.pop() {
-            self.gradient = own;
-        }
-        for step in (from..to).rev() {
-            self.adjoint_step(step, step - from)?;
-            if let Some(own) = gradients.pop() {
-                let pairs = self.gradient.x.iter_mut().zip(&own.x);
-                pairs.for_each(|(g, o)| *g += o);
-                let pairs = self.gradient.v.iter_mut().zip(&own.v);
-                pairs.for_each(|(g, o)| *g += o);
-            }
-        }
-        Ok(end)
-    }
-
-    fn note_kept(&mut self) {
-        let report = &mut self.out.report;
-        report.moments_kept = report.moments_kept.max(self.kept + self.run.len());
-    }
-
-    /// Adds the value of a moment that is passed for the first time.
-    fn add_value(&mut self, step: usize) -> Result<(), TrajectoryError> {
-        self.by.x.fill(0.0);
-        self.by.v.fill(0.0);
-        self.out.value += self.objective.at(step, self.simulation, &mut self.by)?;
-        Ok(())
-    }
-
-    /// The gradient of the share of the present moment by its state, and its value.
-    fn own_gradient(&mut self, step: usize) -> Result<f64, TrajectoryError> {
-        self.by.x.fill(0.0);
-        self.by.v.fill(0.0);
-        let value = self.objective.at(step, self.simulation, &mut self.by)?;
-        let by = [&self.by.x[..], &self.by.v[..]];
-        let (problem, state) = (self.simulation.problem(), self.simulation.state());
-        self.derivative.carry(problem, state, by, &mut self.own)?;
-        if let Some(family) = &mut self.trajectory.family {
-            for k in 0..family.len() {
-                self.out.parameters[k] += family.at_state(problem, k, state, by)?;
-            }
-        }
-        Ok(value)
-    }
-
-    fn step(&mut self, step: usize) -> Result<(), TrajectoryError> {
-        if let Some(control) = &mut self.trajectory.control {
-            control(step, self.simulation)?;
-        }
-        self.simulation.step(self.trajectory.h)?;
-        self.out.report.steps_taken += 1;
-        Ok(())
-    }
-
-    /// Takes the gradient from the end of a step to its start.
-    fn adjoint_step(&mut self, step: usize, at: usize) -> Result<(), TrajectoryError> {
-        let (start, end) = (&self.run[at], &self.run[at + 1]);
-        self.problem.set_parameters(&end.parameters);
-        let taken = TakenStep {
-            h: self.trajectory.h,
-            time: end.time - self.trajectory.h,
-            start: &start.state,
-            end: &end.state,
-            multipliers: &end.multipliers,
-            external: &end.external,
-            fixed: &end.fixed,
-            contacts: &end.contacts,
-            before: start.before.map(|h| StepBefore {
-                h,
-                velocities: &start.memory[0],
-                displacement: &start.memory[1],
-            }),
-        };
-        self.derivative.place(&self.problem, &taken)?;
-        self.out.report.active += self.derivative.active_set();
-        let mut before = std::mem::take(&mut self.own);
-        let ends = [&self.gradient, &self.by_memory];
-        let starts = [&mut before, &mut self.by_earlier];
-        let found = self.derivative.adjoint_after(ends, starts)?;
-        std::mem::swap(&mut self.by_memory, &mut self.by_earlier);
-        self.note(found);
-        if let Some(family) = &mut self.trajectory.family {
-            for k in 0..family.len() {
-                self.out.parameters[k] += self.derivative.by_parameter(family, k)?;
-            }
-        }
-        if self.trajectory.inputs {
-            self.derivative.by_input(&mut self.out.inputs[step])?;
-        }
-        if !self.trajectory.forces_on.is_empty() {
-            let mut by_force = std::mem::take(&mut self.by.x);
-            self.derivative.by_force(&mut by_force)?;
-            let wanted = self.trajectory.forces_on.iter();
-            let of_nodes =
-                wanted.flat_map(|node| by_force[self.problem.node(*node).velocity_range()].to_vec());
-            self.out.forces[step] = of_nodes.collect();
-            self.by.x = by_force;
-        }
-        self.own = std::mem::replace(&mut self.gradient, before);
-        Ok(())
-    }
-
-    fn note(&mut self, found: SolveReport) {
-        let report = &mut self.out.report;
-        report.products += found.products;
-        report.change = report.change.max(found.change);
-    }
-
-    /// Adds what the parameters do through the initial state.
-    fn by_start(&mut self) {
-        if let Some(family) = &self.trajectory.family {
-            for (k, by) in self.out.parameters.iter_mut().enumerate() {
-                let [x, v] = family.start(k);
-                let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-                *by += dot(&self.gradient.x, x) + dot(&self.gradient.v, v);
-            }
-        }
     }
 }

@@ -5,6 +5,7 @@ mod contact_parameters;
 mod contacts;
 mod controls;
 mod errors;
+mod impacts;
 mod memory;
 mod rest;
 mod steps;

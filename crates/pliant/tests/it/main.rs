@@ -32,6 +32,7 @@ mod ledger;
 mod limits;
 mod linear;
 mod linearisation;
+mod located;
 mod loops;
 mod memory;
 mod missed;

@@ -1,0 +1,272 @@
+//! Steps whose impacts happen when they happen: up to the first of them, the impact by itself, and
+//! on from there.
+//!
+//! A step of one length puts an impact at its start or its end, so that the motion jumps where
+//! another step becomes the one that lands, and its velocity misses what forces do in a part of a
+//! step. Here contacts with restitution that are open take no part in the motion until one of them
+//! closes; then a short step takes the impact, and the rest of the step goes on.
+
+use super::retry::together;
+use super::{Conditions, retry};
+use crate::{Error, Integrator, Simulation, StepReport};
+use pliant_stepper::contact::step::find_present;
+use pliant_stepper::guards::{Closing, EventKind, Nearest, Way};
+use pliant_stepper::system::System;
+
+/// Impacts that are located in a step at most; the rest of it is taken at once. A ball whose bounces
+/// get ever shorter comes to rest so.
+const MOST: usize = 16;
+
+/// Share of a step that an impact takes: forces and overlap are nothing in it.
+const SHORT: f64 = 1.0 / (1 << 20) as f64;
+
+/// Share of a step to which the time of an impact is found.
+const RESOLUTION: f64 = 1e-14;
+
+/// Way (m) in a step that a contact opens by at most which is no bounce.
+const RESTS: f64 = 1e-10;
+
+/// Every so many rounds the bracket of an impact is halved, however well the secants do.
+const BISECT: usize = 4;
+
+/// How a part of a step ended.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum PartEnd {
+    /// With the step.
+    Whole,
+    /// Where an impact is due, of this contact.
+    BeforeImpact(EventKind),
+    /// With an impact behind it.
+    AfterImpact,
+}
+
+/// A part of a step that was taken.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct TakenPart {
+    /// Its length (s), which the difference of two times is not to the last digits.
+    pub(crate) h: f64,
+    pub(crate) end: PartEnd,
+}
+
+/// Called after each part of a step.
+pub(crate) type EachPart<'a, E> = &'a mut dyn FnMut(&mut Simulation, TakenPart) -> Result<(), E>;
+
+/// Takes a step of length `h` (s) in parts that end at impacts. The motion is as before if it
+/// fails.
+pub(crate) fn step<E: From<Error>>(
+    simulation: &mut Simulation,
+    h: f64,
+    each: EachPart<'_, E>,
+) -> Result<StepReport, E> {
+    let before = simulation.checkpoint();
+    let result = parts(simulation, h, each);
+    simulation.system.open_guards();
+    if result.is_err() {
+        simulation.restore(&before)?;
+    }
+    result
+}
+
+fn parts<E: From<Error>>(
+    simulation: &mut Simulation,
+    h: f64,
+    each: EachPart<'_, E>,
+) -> Result<StepReport, E> {
+    let start = simulation.motion.time;
+    let mut whole: Option<StepReport> = None;
+    let (mut impacts, mut is_due) = (0, false);
+    let mut left = h;
+    loop {
+        let (report, part) = if is_due && SHORT * h < left {
+            impacts += 1;
+            let (h, end) = (SHORT * h, PartEnd::AfterImpact);
+            (retry::step(simulation, h)?, TakenPart { h, end })
+        } else if is_due || impacts == MOST {
+            (retry::step(simulation, left)?, TakenPart::whole(left))
+        } else {
+            match to_impact(simulation, [left, h])? {
+                Part::Taken(report) => (report, TakenPart::whole(left)),
+                Part::Before(report, part) => (report, part),
+                Part::Due => {
+                    is_due = true;
+                    continue;
+                }
+            }
+        };
+        left -= part.h;
+        is_due = matches!(part.end, PartEnd::BeforeImpact(_));
+        if part.end == PartEnd::Whole {
+            // To the bit, whatever the sum of the parts.
+            simulation.motion.time = start + h;
+        }
+        let mut report = match &whole {
+            Some(earlier) => together(earlier, &report),
+            None => report,
+        };
+        (report.time, report.h) = (simulation.motion.time, h);
+        each(simulation, part)?;
+        if part.end == PartEnd::Whole {
+            return Ok(report);
+        }
+        whole = Some(report);
+    }
+}
+
+impl TakenPart {
+    fn whole(h: f64) -> Self {
+        Self {
+            h,
+            end: PartEnd::Whole,
+        }
+    }
+}
+
+/// A part of a step.
+enum Part {
+    /// All that was left.
+    Taken(StepReport),
+    /// So much of it, to where a contact closes.
+    Before(StepReport, TakenPart),
+    /// None: an impact is due at once.
+    Due,
+}
+
+/// Goes on to the next impact within `left` (s) of a step of length `h` (s), or to its end.
+fn to_impact(simulation: &mut Simulation, [left, h]: [f64; 2]) -> Result<Part, Error> {
+    simulation.system.open_guards();
+    simulation.choose_treatments(left)?;
+    find_present(&mut simulation.system, &mut simulation.motion, left)?;
+    let resolution = (RESOLUTION * h).max(4.0 * f64::EPSILON * (simulation.motion.time.abs() + h));
+    let closing = Closing {
+        soon: 2.0 * resolution,
+        h: left,
+        allowed: RESTS,
+        bouncing: true,
+    };
+    let System {
+        model,
+        guards,
+        contacts,
+        ..
+    } = &mut simulation.system;
+    if guards.shut(model, contacts.as_deref_mut(), &simulation.motion, closing) {
+        simulation.system.open_guards();
+        return Ok(Part::Due);
+    }
+    if !simulation.system.guards.have_any() {
+        simulation.system.open_guards();
+        return retry::step(simulation, left).map(Part::Taken);
+    }
+    take_start(simulation);
+    let first = attempt(simulation, left);
+    let Ok((report, nearest)) = first else {
+        // Without a solution at once it is taken as all others are, and the report says how.
+        back(simulation)?;
+        simulation.system.open_guards();
+        return retry::step(simulation, left).map(Part::Taken);
+    };
+    let Some(beyond) = nearest.filter(|n| n.gap < 0.0) else {
+        simulation.system.open_guards();
+        return Ok(Part::Taken(report));
+    };
+    let (low, kind) = locate(simulation, left, beyond, resolution)?;
+    back(simulation)?;
+    if low <= 0.0 {
+        simulation.system.open_guards();
+        return Ok(Part::Due);
+    }
+    let (report, _) = attempt(simulation, low)?;
+    simulation.system.open_guards();
+    let part = TakenPart {
+        h: low,
+        end: PartEnd::BeforeImpact(kind),
+    };
+    Ok(Part::Before(report, part))
+}
+
+/// The longest part, to the resolution, at whose end nothing has closed, and what closes next; that
+/// of length `h` went beyond. The Illinois method on the least gap, within a bracket that it never
+/// leaves.
+fn locate(
+    simulation: &mut Simulation,
+    h: f64,
+    beyond: Nearest,
+    resolution: f64,
+) -> Result<(f64, EventKind), Error> {
+    let at_start = simulation.system.guards.nearest_at_start();
+    let mut low = (0.0, at_start.filter(|gap| *gap > 0.0));
+    let mut high = (h, beyond.gap);
+    let mut kind = beyond.kind;
+    let mut last_was_low = None;
+    for round in 1.. {
+        let width = high.0 - low.0;
+        if width <= resolution {
+            break;
+        }
+        let trial = match low.1 {
+            Some(gap) if round % BISECT != 0 => {
+                let secant = low.0 + width * gap / (gap - high.1);
+                secant.clamp(low.0 + 0.5 * resolution, high.0 - 0.5 * resolution)
+            }
+            _ => low.0 + 0.5 * width,
+        };
+        back(simulation)?;
+        let (_, nearest) = attempt(simulation, trial)?;
+        let is_low = nearest.is_none_or(|n| n.gap >= 0.0);
+        if is_low {
+            low = (trial, nearest.map(|n| n.gap));
+            if last_was_low == Some(true) {
+                high.1 *= 0.5;
+            }
+        } else if let Some(nearest) = nearest {
+            (high, kind) = ((trial, nearest.gap), nearest.kind);
+            if last_was_low == Some(false) {
+                low.1 = low.1.map(|gap| 0.5 * gap);
+            }
+        }
+        last_was_low = Some(is_low);
+    }
+    Ok((low.0, kind))
+}
+
+/// Takes a step at once, of the same system as the last one, and finds what came nearest to closing.
+fn attempt(simulation: &mut Simulation, h: f64) -> Result<(StepReport, Option<Nearest>), Error> {
+    if let Some(c) = &mut simulation.system.contacts {
+        c.detection.guards.aside.clear();
+    }
+    let conditions = Conditions {
+        keep_treatments: true,
+        ..Conditions::default()
+    };
+    let report = simulation.step_at_once(h, conditions)?;
+    let way = Way {
+        start: &simulation.start.state,
+        h,
+        weight: match simulation.options.integrator {
+            Integrator::Theta | Integrator::Nonlinear => simulation.options.beta,
+            _ => 0.5,
+        },
+    };
+    let Simulation { system, motion, .. } = &*simulation;
+    Ok((report, system.guards.nearest(system, motion, way)))
+}
+
+fn take_start(simulation: &mut Simulation) {
+    let Simulation {
+        adaptive,
+        system,
+        motion,
+        ..
+    } = &mut *simulation;
+    adaptive.start.take(system, motion);
+}
+
+fn back(simulation: &mut Simulation) -> Result<(), Error> {
+    let Simulation {
+        adaptive,
+        system,
+        motion,
+        ..
+    } = &mut *simulation;
+    adaptive.start.give_back(system, motion)
+}

@@ -1,0 +1,197 @@
+//! Steps in parts that end at impacts: against parabolas and their recurrence.
+
+use crate::worlds::rough;
+use pliant::collision::*;
+use pliant::prelude::*;
+
+const G: f64 = 9.81;
+
+/// A ball of 0.1 m above the ground, with this velocity.
+fn ball(height: f64, v: [f64; 3], material: Material, integrator: Integrator) -> Simulation {
+    let mut m = Model::new();
+    m.set_gravity([0.0, 0.0, -G]).unwrap();
+    let node = m
+        .add_rigid_bodies("ball", &[Pose::at([0.0, 0.0, 0.1 + height])])
+        .unwrap();
+    let mass = RigidMass::principal(1.0, [4e-3; 3]);
+    m.add_mass("mass", node, Mass::Rigid(vec![mass])).unwrap();
+    m.set_body_velocity(node, 0, v, [0.0; 3]).unwrap();
+    let mut world = World::new();
+    let material = world.add_material(material).unwrap();
+    crate::worlds::ground(&mut world, material);
+    let place = Placement::Body {
+        node,
+        element: 0,
+        pose: Pose::default(),
+    };
+    let collider = Collider::new("ball", Shape::ball(0.1).unwrap(), place);
+    world.add(collider.with_material(material)).unwrap();
+    let mut options = Options {
+        integrator,
+        ..Options::default()
+    };
+    (options.alpha, options.beta) = match options.integrator {
+        Integrator::Theta => (0.5, 0.5),
+        _ => (1.0, 1.0),
+    };
+    options.contacts.locate_impacts = true;
+    let mut s = Simulation::with_options(m, options).unwrap();
+    s.set_contacts(world).unwrap();
+    s
+}
+
+fn bouncy(restitution: f64) -> Material {
+    Material {
+        restitution,
+        ..rough(0.0)
+    }
+}
+
+/// The height of a ball that was dropped, in closed form: of each parabola from the impact before.
+fn parabolas(height: f64, e: f64, time: f64) -> f64 {
+    let first = (2.0 * height / G).sqrt();
+    if time < first {
+        return height - 0.5 * G * time * time;
+    }
+    let (mut begins, mut speed) = (first, e * G * first);
+    while begins + 2.0 * speed / G < time {
+        begins += 2.0 * speed / G;
+        speed *= e;
+    }
+    let t = time - begins;
+    speed * t - 0.5 * G * t * t
+}
+
+/// A ball by methods that have parabolas exactly bounces as these say: what is left is gravity in
+/// the short parts that impacts take.
+#[test]
+fn a_ball_bounces_when_it_lands() {
+    let (height, e, h) = (0.5, 0.7, 0.01);
+    for integrator in [Integrator::Theta, Integrator::Sdirk2] {
+        let mut s = ball(height, [0.3, 0.0, 0.0], bouncy(e), integrator);
+        for step in 1..=150 {
+            s.step(h).unwrap();
+            let time = f64::from(step) * h;
+            let expected = parabolas(height, e, time);
+            let found = s.state().positions[2] - 0.1;
+            assert!((found - expected).abs() < 1e-6, "{time}: {found} {expected}");
+            assert!((s.state().positions[0] - 0.3 * time).abs() < 1e-9);
+            assert!((s.time() - time).abs() < 1e-14 * f64::from(step));
+        }
+    }
+}
+
+/// By the nonlinear method a ball is where its recurrence says: `v+ = v - g t`, `x+ = x + t v+` of
+/// each part, `v+ = -e v` of an impact. From then on it is a function of its start without jumps.
+#[test]
+fn the_nonlinear_step_bounces_as_its_recurrence_says() {
+    let (height, e, h) = (0.213, 0.6, 0.01);
+    let by_hand = |height: f64, steps: usize| {
+        let (mut x, mut v) = (height, 0.0);
+        for _ in 0..steps {
+            let mut left = h;
+            loop {
+                // x + t (v - g t) = 0.
+                let t = (v + f64::sqrt(v * v + 4.0 * G * x)) / (2.0 * G);
+                if t >= left {
+                    v -= left * G;
+                    x += left * v;
+                    break;
+                }
+                v = -e * (v - t * G);
+                x = 0.0;
+                left -= t;
+            }
+        }
+        x
+    };
+    for steps in [20, 21, 22, 30, 60] {
+        for k in 0..20 {
+            let height = height + 0.01 * f64::from(k);
+            let mut s = ball(height, [0.0; 3], bouncy(e), Integrator::Nonlinear);
+            for _ in 0..steps {
+                s.step(h).unwrap();
+            }
+            let found = s.state().positions[2] - 0.1;
+            let expected = by_hand(height, steps);
+            assert!(
+                (found - expected).abs() < 1e-6,
+                "{height}, {steps}: {found} {expected}"
+            );
+        }
+    }
+}
+
+/// A ball comes to rest after infinitely many bounces, in the time of their sum.
+#[test]
+fn a_ball_comes_to_rest() {
+    for integrator in [Integrator::Theta, Integrator::Sdirk2, Integrator::Nonlinear] {
+        let mut s = ball(0.1, [0.0; 3], bouncy(0.5), integrator);
+        // The first fall takes 0.143 s, all bounces together twice as long.
+        for _ in 0..50 {
+            s.step(0.01).unwrap();
+        }
+        let end = s.state();
+        assert!((end.positions[2] - 0.1).abs() < 1e-5, "{}", end.positions[2]);
+        // With the mean of both velocities what is left of the last bounce swings on, halved by each.
+        assert!(end.velocities[2].abs() < 1e-5, "{}", end.velocities[2]);
+    }
+}
+
+/// A box without friction that falls on its corners and bounces on them keeps its energy, and its
+/// velocities across; with a ball that rolls against it everything goes on at the same time.
+#[test]
+fn a_box_tumbles_on_its_corners_and_keeps_its_energy() {
+    let mut m = Model::new();
+    m.set_gravity([0.0, 0.0, -G]).unwrap();
+    let turned = [(0.3f64).cos(), (0.3f64).sin(), 0.0, 0.0];
+    let pose = Pose {
+        position: [0.0, 0.0, 0.4],
+        rotation: turned,
+    };
+    let node = m.add_rigid_bodies("box", &[pose]).unwrap();
+    m.add_mass(
+        "mass",
+        node,
+        Mass::Rigid(vec![RigidMass::cuboid(2.0, [0.2, 0.16, 0.1])]),
+    )
+    .unwrap();
+    m.set_body_velocity(node, 0, [0.4, -0.2, 0.0], [1.0, 2.0, 0.5])
+        .unwrap();
+    let mut world = World::new();
+    let material = world.add_material(bouncy(1.0)).unwrap();
+    crate::worlds::ground(&mut world, material);
+    let place = Placement::Body {
+        node,
+        element: 0,
+        pose: Pose::default(),
+    };
+    let shape = Shape::cuboid([0.1, 0.08, 0.05]).unwrap();
+    world
+        .add(Collider::new("box", shape, place).with_material(material))
+        .unwrap();
+    let mut options = Options::default();
+    options.contacts.locate_impacts = true;
+    let mut s = Simulation::with_options(m, options).unwrap();
+    s.set_contacts(world).unwrap();
+    let energy = |s: &Simulation| {
+        let (x, v) = (&s.state().positions, &s.state().velocities);
+        let inertia = [0.16f64, 0.2, 0.2].iter().zip([0.1f64, 0.1, 0.16]);
+        let inertia: Vec<f64> = inertia.map(|(a, b)| 2.0 / 12.0 * (a * a + b * b)).collect();
+        let kinetic: f64 = (0..3)
+            .map(|k| v[k] * v[k] + 0.5 * inertia[k] * v[3 + k] * v[3 + k])
+            .sum();
+        kinetic + 2.0 * G * x[2]
+    };
+    let before = energy(&s);
+    for _ in 0..400 {
+        s.step(0.005).unwrap();
+        assert!((s.state().velocities[0] - 0.4).abs() < 1e-9);
+    }
+    // The error of SDIRK2 over two seconds of tumbling, h = 5 ms.
+    assert!(
+        (energy(&s) / before - 1.0).abs() < 1e-3,
+        "{} {before}",
+        energy(&s)
+    );
+}

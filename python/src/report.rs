@@ -273,6 +273,8 @@ pub(crate) struct ContactsReport {
     islands: usize,
     /// Contacts that the search missed, with which the step was taken again.
     missed: usize,
+    /// Impacts that ended parts of the step (``locate_impacts``).
+    located: usize,
     /// Steps that took ``friction_fallback``.
     fallbacks: usize,
     /// Elements that sleep at the end of the step.
@@ -293,6 +295,7 @@ impl From<&pliant::contact::ContactsReport> for ContactsReport {
             iterations: of.solve.iterations,
             islands: of.solve.islands,
             missed: of.missed,
+            located: of.solve.located,
             fallbacks: of.solve.fallbacks,
             asleep: of.sleep.asleep,
         }

@@ -37,6 +37,12 @@ pub enum TrajectoryError {
     Gradient(#[from] GradientError),
 }
 
+impl From<pliant_contact::ContactError> for TrajectoryError {
+    fn from(error: pliant_contact::ContactError) -> Self {
+        Self::Step(error.into())
+    }
+}
+
 impl From<pliant_model::ModelError> for TrajectoryError {
     fn from(error: pliant_model::ModelError) -> Self {
         Self::Step(error.into())

@@ -305,6 +305,9 @@ pub(super) fn report(summary: &Summary, files: Option<&(PathBuf, Vec<PathBuf>)>)
             );
             table.row("", law);
         }
+        if c.located > 0 {
+            table.row("", format!("{} impacts ended parts of steps", c.located));
+        }
         if c.fallbacks > 0 {
             let law = format!(
                 "{} steps had no solution within the accuracy and the operations, and took `friction_fallback`; De Saxcé's residual {:.1e} at worst",

@@ -37,6 +37,8 @@ pub struct ContactSummary {
     /// Steps that were taken in halves because their contacts did not converge, halves of halves
     /// counted too.
     pub halvings: usize,
+    /// Impacts that steps were parted at, all together.
+    pub located: usize,
     /// Steps by `friction_fallback`, all together.
     pub fallbacks: usize,
     /// Contacts that were missed, with which steps were taken again, all together.
@@ -128,6 +130,7 @@ impl ContactSummary {
         self.overlap.add(report.overlap);
         self.iterations += report.solve.iterations;
         self.halvings += report.solve.halvings;
+        self.located += report.solve.located;
         self.fallbacks += report.solve.fallbacks;
         self.missed += report.missed;
         self.corrections += report.corrections.count;

@@ -32,6 +32,7 @@ pub(super) fn laws_of_contact(builder: &mut Builder<'_>, run: &Run) -> Result<()
     contacts.friction_coupling = run.friction_coupling;
     contacts.friction_fallback = run.friction_fallback;
     contacts.intersection_free = run.intersection_free;
+    contacts.locate_impacts = run.locate_impacts;
     let wants_exact = match (contacts.impacts, contacts.restitution) {
         (Impacts::InSequence, _) => Some("`impacts: InSequence` are"),
         (_, Restitution::Poisson) => Some("`restitution_law: Poisson` is"),
@@ -59,6 +60,13 @@ pub(super) fn plan(builder: &mut Builder<'_>, run: &Run, settings: &Settings) ->
             message,
             help,
         );
+    }
+    if run.locate_impacts && (run.statics.is_some() || run.adaptive_step.is_some()) {
+        let message = "`locate_impacts` is of steps of one length".to_owned();
+        let help =
+            "leave it out: steps that choose their length have `events` for that, and `statics` no time";
+        let at = [Where::Key("locate_impacts"), Where::Key("run")];
+        return builder.wrong(&at, message, Some(help.to_owned()));
     }
     builder.options.integrator = integrator(builder, &run.integrator)?;
     if let Some(tolerance) = &run.newton_tolerance {

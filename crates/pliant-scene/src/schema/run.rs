@@ -139,6 +139,9 @@ pub struct Run {
     /// The law of impacts.
     #[serde(default)]
     pub restitution_law: Restitution,
+    /// Whether steps are taken in parts that end where contacts with restitution close.
+    #[serde(default)]
+    pub locate_impacts: bool,
     /// Whether no step may stand in which surfaces pass through each other; they need a radius.
     #[serde(default)]
     pub intersection_free: bool,

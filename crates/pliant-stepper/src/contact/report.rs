@@ -94,6 +94,9 @@ pub struct ContactSolveReport {
     pub settled: usize,
     /// Impacts that were taken one by one ([`Impacts::InSequence`](super::Impacts::InSequence)).
     pub impacts: usize,
+    /// Impacts that ended parts of the step
+    /// ([`ContactOptions::locate_impacts`](super::ContactOptions::locate_impacts)).
+    pub located: usize,
     /// Steps that were taken in halves
     /// ([`ContactOptions::halvings`](super::ContactOptions::halvings)).
     pub halvings: usize,
@@ -107,6 +110,7 @@ impl ContactSolveReport {
         self.iterations += earlier.iterations;
         self.operations += earlier.operations;
         self.impacts += earlier.impacts;
+        self.located += earlier.located;
         self.halvings += earlier.halvings;
         self.fallbacks += earlier.fallbacks;
         if earlier.fallbacks > 0 {

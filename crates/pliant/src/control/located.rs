@@ -93,6 +93,8 @@ fn parts<E: From<Error>>(
                 }
             }
         };
+        let mut report = report;
+        report.contacts.solve.located += usize::from(is_due);
         left -= part.h;
         is_due = matches!(part.end, PartEnd::BeforeImpact(_));
         if part.end == PartEnd::Whole {

@@ -195,3 +195,38 @@ fn a_box_tumbles_on_its_corners_and_keeps_its_energy() {
         energy(&s)
     );
 }
+
+/// A motion goes on to the bit from a moment that was kept, and its report counts its impacts.
+#[test]
+fn a_moment_that_was_kept_goes_on_to_the_bit() {
+    let make = || ball(0.2, [0.3, 0.1, 0.0], bouncy(0.8), Integrator::Sdirk2);
+    let (mut one, mut other) = (make(), make());
+    let mut located = 0;
+    for step in 0..90 {
+        if step == 43 {
+            other.restore(&one.checkpoint()).unwrap();
+        }
+        located += one.step(0.01).unwrap().contacts.solve.located;
+        if step >= 43 {
+            other.step(0.01).unwrap();
+            assert_eq!(one.state(), other.state());
+        }
+    }
+    // At 0.20 s and every 0.32, 0.26, 0.21 s after it.
+    assert_eq!(located, 3);
+}
+
+/// Where a method fails in a part, the motion is as before its step.
+#[test]
+fn a_step_that_fails_leaves_the_motion_as_it_was() {
+    let mut s = ball(0.001, [0.3, 0.1, -1.0], bouncy(0.8), Integrator::Nonlinear);
+    let before = s.state().clone();
+    // No method comes to an accuracy like this with one operation.
+    s.options.tuning.work.contact_operations = 1;
+    s.options.contacts.halvings = 0;
+    let failed = s.step(0.01);
+    assert!(failed.is_err(), "{failed:?}");
+    assert_eq!((s.state(), s.time()), (&before, 0.0));
+    s.options.tuning.work = WorkLimits::default();
+    s.step(0.01).unwrap();
+}

@@ -1,7 +1,7 @@
 //! Mistakes in the scene that holds every word of what touches.
 
 /// Change of the words, message, help.
-pub(super) const CONTACT_MISTAKES: [(&str, &str, &str, &str); 64] = [
+pub(super) const CONTACT_MISTAKES: [(&str, &str, &str, &str); 66] = [
     (
         "friction_fallback: Exact",
         "friction_fallback: Lagged",
@@ -13,6 +13,18 @@ pub(super) const CONTACT_MISTAKES: [(&str, &str, &str, &str); 64] = [
         "intersection_free: true, statics: ()",
         "`intersection_free` is of steps in time, not of `statics`",
         "leave one of the two out",
+    ),
+    (
+        "locate_impacts: false",
+        "locate_impacts: true, statics: ()",
+        "`locate_impacts` is of steps of one length",
+        "leave it out",
+    ),
+    (
+        "locate_impacts: false",
+        "locate_impacts: true, adaptive_step: ()",
+        "`locate_impacts` is of steps of one length",
+        "`events`",
     ),
     (
         "restitution_law: Newton",

@@ -132,6 +132,15 @@ def test_through_contacts() -> None:
         pliant.Rollout(model(text), ["friction"], ["ball"]).gradient([0.3], weights)
 
 
+def test_gradients_by_elements() -> None:
+    rollout = pliant.Rollout(model(), ["stiffness"], ["bobs"])
+    by = np.random.default_rng(4).normal(size=rollout.shape)
+    each = rollout.element_gradient([80], by, "stiffness", "thread")
+    assert each == pytest.approx(rollout.gradient([80], by), rel=1e-9)
+    with pytest.raises(pliant.UnknownName, match="stiff"):
+        rollout.element_gradient([80], by, "stiff", "thread")
+
+
 @pytest.mark.parametrize("name", ["torch", "jax"])
 def test_other_packages_differentiate_rollouts(name: str) -> None:
     library: Any = pytest.importorskip(name)

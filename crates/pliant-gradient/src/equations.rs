@@ -93,8 +93,10 @@ pub(crate) struct Equations {
     pub(crate) row_size: Vec<f64>,
     /// Total forces on all nodes, those of rows and inertia included, carried up.
     pub(crate) total: Vec<f64>,
-    /// Forces on all nodes where they act, as the last part of `total` before it was carried up.
-    acting: Vec<f64>,
+    /// Forces on all nodes where they act, those of rows and inertia included, as last evaluated.
+    pub(crate) acting: Vec<f64>,
+    /// Sizes of the inertia of one mass.
+    inertia: Vec<f64>,
     acceleration: Vec<f64>,
     /// Sizes of the forces that act on all nodes.
     sizes: Vec<f64>,
@@ -125,6 +127,7 @@ impl Equations {
             row_size: vec![0.0; m],
             total: vec![0.0; all],
             acting: vec![0.0; all],
+            inertia: Vec::new(),
             acceleration: vec![0.0; all],
             sizes: Vec::new(),
             rate: vec![0.0; n],
@@ -172,6 +175,7 @@ impl Equations {
             state,
             total,
             acting,
+            inertia,
             ..
         } = self;
         acting.copy_from_slice(evaluation.force());
@@ -220,20 +224,17 @@ impl Equations {
                 let node = problem.node(mass.node);
                 let Some(first) = node.first_dof() else { continue };
                 let range = node.velocity_range();
-                acting[range.clone()].fill(0.0);
+                inertia.clear();
+                inertia.resize(range.len(), 0.0);
                 let ends = (0..range.len())
                     .map(|k| (self.velocity[first + k].abs() + at.start_velocity[first + k].abs()) / h);
                 self.rate[..range.len()]
                     .iter_mut()
                     .zip(ends)
                     .for_each(|(a, e)| *a = e);
-                mass.component.add_product(
-                    node.space,
-                    1.0,
-                    &self.rate[..range.len()],
-                    &mut acting[range.clone()],
-                );
-                for (size, f) in self.acceleration[range.clone()].iter_mut().zip(&acting[range]) {
+                mass.component
+                    .add_product(node.space, 1.0, &self.rate[..range.len()], inertia);
+                for (size, f) in self.acceleration[range].iter_mut().zip(&*inertia) {
                     *size += f.abs();
                 }
             }

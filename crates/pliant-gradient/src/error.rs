@@ -25,6 +25,16 @@ pub enum GradientError {
         /// Why, or how to do without.
         why: &'static str,
     },
+    /// A parameter is not a number of the elements of a node alone.
+    #[error("parameter {parameter} has no gradient by each element of `{node}`: it moves {moved}, too")]
+    NotOfElements {
+        /// The parameter.
+        parameter: usize,
+        /// The node.
+        node: String,
+        /// Which else it moves.
+        moved: String,
+    },
     /// The equations do not hold at what is to be differentiated, so that their solution is not
     /// what it is.
     #[error(

@@ -196,6 +196,31 @@ impl Family {
         })
     }
 
+    /// Writes the derivatives by a parameter at a moment of the forces on all nodes, where they act, and
+    /// of the residuals of rows.
+    pub(crate) fn of_nodes(
+        &mut self,
+        base: &Problem,
+        parameter: usize,
+        at: &Moment<'_>,
+        [forces, rows]: [&mut Vec<f64>; 2],
+    ) -> Result<(), GradientError> {
+        let sizes = [base.velocity_count(), base.row_count()];
+        for (list, size) in [&mut *forces, &mut *rows].into_iter().zip(sizes) {
+            list.clear();
+            list.resize(size, 0.0);
+        }
+        self.each_member(base, parameter, |member, Sample { weight, .. }| {
+            member.evaluate(at)?;
+            let acting = forces.iter_mut().zip(&member.acting);
+            acting.for_each(|(d, f)| *d += weight * f);
+            rows.iter_mut()
+                .zip(&member.rows)
+                .for_each(|(d, r)| *d += weight * r);
+            Ok(())
+        })
+    }
+
     /// Refuses a parameter that the bound of a row depends on, which is at that bound.
     ///
     /// # Errors

@@ -7,11 +7,15 @@ use crate::kinematics::{gather, is_linear, scatter};
 use crate::laws::{InputPlace, LawMoment};
 use crate::linearised::Linearised;
 use crate::solve::Saddle;
-use crate::{Family, GradientError, StateVector, check_length};
-use pliant_model::{ComponentId, NodeId, Problem, State};
+use crate::{Family, GradientError, StateVector, check_index, check_length};
+use pliant_model::{ComponentId, Mass, NodeId, Problem, State};
 
 /// Largest share of its terms that an equation of what is differentiated may miss.
 pub(crate) const SOLVED: f64 = 1e-6;
+
+/// Share of the largest derivative by an element that all together may miss of that by the parameter:
+/// both are differences of the equations, good to about `1e-12` of their terms.
+const TOGETHER: f64 = 1e-8;
 
 /// How far a derivative has come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -246,6 +250,61 @@ impl Implicit {
         changed.map(|()| out)
     }
 
+    /// The gradient by a parameter of each element of a node by itself, of a family whose parameter
+    /// moves the numbers of all of them, of the force fields, rows and masses on it, and by which the
+    /// derivative is `whole`.
+    ///
+    /// # Errors
+    /// [`GradientError::NotReady`], those of the family, and [`GradientError::NotBuilt`] if the
+    /// parameter moves more than these.
+    pub(crate) fn by_element(
+        &mut self,
+        family: &mut Family,
+        parameter: usize,
+        node: NodeId,
+        whole: f64,
+        out: &mut Vec<f64>,
+    ) -> Result<(), GradientError> {
+        check_index("node", node.index(), self.problem().nodes().len())?;
+        check_own_numbers(self.problem(), node)?;
+        let mut on_nodes = std::mem::take(&mut self.on_nodes);
+        let [mut forces, mut rows] = std::mem::take(&mut self.by_parameter);
+        let pushed = self.by_force(&mut on_nodes);
+        let problem = &self.equations.problem;
+        let given = [&mut forces, &mut rows];
+        let found = pushed.and_then(|()| family.of_nodes(problem, parameter, &self.kept.get(), given));
+        let element = problem.node(node);
+        let (range, size) = (element.velocity_range(), element.space.velocity_size());
+        out.clear();
+        out.resize(element.count, 0.0);
+        let acting = forces.get(range.clone()).unwrap_or_default();
+        for (k, (by, force)) in on_nodes[range].iter().zip(acting).enumerate() {
+            out[k / size] += by * force;
+        }
+        for group in problem.row_groups().iter().filter(|group| group.node == node) {
+            for k in 0..group.size * group.count {
+                let row = group.first_row + k;
+                out[k / group.size] -= self.adjoint[1][row] * rows[row];
+            }
+        }
+        let other = other_node(problem, node, [&forces, &rows]);
+        (self.on_nodes, self.by_parameter) = (on_nodes, [forces, rows]);
+        found?;
+        let sum: f64 = out.iter().sum();
+        let size = out.iter().fold(whole.abs(), |size, by| size.max(by.abs()));
+        match (sum - whole).abs() <= TOGETHER * size * (element.count as f64).sqrt() {
+            true => Ok(()),
+            false => Err(GradientError::NotOfElements {
+                parameter,
+                node: element.name.clone(),
+                moved: match other {
+                    Some(other) => format!("what acts on `{}`", problem.node(other).name),
+                    None => "a mapping or a contact".to_owned(),
+                },
+            }),
+        }
+    }
+
     /// The last adjoint solution times changes of the equations.
     pub(crate) fn work(&self, changes: [&[f64]; 2]) -> f64 {
         let pairs = self.adjoint.iter().zip(changes);
@@ -267,6 +326,53 @@ impl Implicit {
         self.check_placed()?;
         family.check_bounds(self.problem(), parameter, &self.linearised.laws.at_bound)?;
         family.derivative(self.problem(), parameter, &self.kept.get(), out)
+    }
+}
+
+/// The other node on which forces and rows change most with a parameter, if there is one.
+fn other_node(problem: &Problem, node: NodeId, [forces, rows]: [&[f64]; 2]) -> Option<NodeId> {
+    let mut found = vec![0.0f64; problem.nodes().len()];
+    for (node, most) in problem.nodes().iter().zip(&mut found) {
+        let own = forces.get(node.velocity_range()).unwrap_or_default();
+        *most = own.iter().fold(*most, |most, f| most.max(f.abs()));
+    }
+    for group in problem.row_groups() {
+        let own = rows.get(group.first_row..group.first_row + group.size * group.count);
+        let most = &mut found[group.node.index()];
+        *most = own
+            .unwrap_or_default()
+            .iter()
+            .fold(*most, |most, r| most.max(r.abs()));
+    }
+    let most = found.iter().fold(0.0f64, |most, f| most.max(*f));
+    let others = found
+        .iter()
+        .enumerate()
+        .filter(|(i, f)| *i != node.index() && **f > TOGETHER * most);
+    let other = others.max_by(|(_, a), (_, b)| a.total_cmp(b))?.0;
+    problem.node_named(&problem.nodes()[other].name)
+}
+
+/// Refuses nodes with masses or laws that couple their elements: these have no numbers of their own.
+///
+/// # Errors
+/// [`GradientError::NotBuilt`].
+fn check_own_numbers(problem: &Problem, node: NodeId) -> Result<(), GradientError> {
+    let count = problem.node(node).count;
+    let masses = problem.masses().iter().filter(|mass| mass.node == node);
+    let mut coupled = masses.filter(|mass| matches!(mass.component, Mass::Coupled(_)));
+    let fields = problem.force_fields().iter().filter(|field| field.node == node);
+    let mut joint = fields.filter(|field| {
+        let lists = field.component.law.groups().lists(count);
+        lists.iter().any(|list| list.len() > 1)
+    });
+    let found = coupled.next().map(|mass| &mass.name);
+    match found.or_else(|| joint.next().map(|field| &field.name)) {
+        Some(name) => Err(GradientError::NotBuilt {
+            what: format!("`{name}` by the numbers of each element"),
+            why: "it couples elements of its node",
+        }),
+        None => Ok(()),
     }
 }
 

@@ -5,7 +5,7 @@ use crate::kinematics::gather;
 use crate::solve::SolveReport;
 use crate::vibration::{self, CriticalLoad, VibrationMode};
 use crate::{Family, GradientError, check_length};
-use pliant_model::{Problem, State};
+use pliant_model::{NodeId, Problem, State};
 
 /// A state of rest that was found.
 #[derive(Clone, Copy, Debug)]
@@ -222,6 +222,26 @@ impl RestDerivative {
         let by_equations = self.implicit.by_parameter(family, parameter)?;
         let places = self.by_place.iter().zip(family.start(parameter)[0]);
         Ok(by_equations + places.map(|(by, x)| by * x).sum::<f64>())
+    }
+
+    /// The gradient, after [`adjoint`](Self::adjoint), by the number that each element of a node has of
+    /// its own, for all elements at once: `out` has one entry for each. The parameter of the family
+    /// moves these numbers of all elements together: stiffnesses of springs, moduli of the elements of
+    /// a solid, masses of particles; where they differ, as a share of each, so that a gradient by shares
+    /// comes out. Cost: that of one parameter, whatever the number of elements.
+    ///
+    /// # Errors
+    /// Those of [`by_parameter`](Self::by_parameter), and [`GradientError::NotBuilt`] if the parameter
+    /// moves more than what acts on the node.
+    pub fn by_element(
+        &mut self,
+        family: &mut Family,
+        parameter: usize,
+        node: NodeId,
+        out: &mut Vec<f64>,
+    ) -> Result<(), GradientError> {
+        let whole = self.by_parameter(family, parameter)?;
+        self.implicit.by_element(family, parameter, node, whole, out)
     }
 
     /// The change of the residuals of the placed state with one parameter, that of the places of

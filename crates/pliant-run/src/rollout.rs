@@ -1,10 +1,10 @@
 //! Scenes as functions of their parameters: trajectories of chosen nodes, and their gradients.
 
 use pliant::gradient::{
-    Family, GradientError, NodeGradient, Objective, Trajectory, TrajectoryError, TrajectoryReport,
-    check_length, family_of_simulations, has_derivative,
+    Family, GradientError, NodeGradient, Objective, Trajectory, TrajectoryError, TrajectoryGradient,
+    TrajectoryReport, check_length, family_of_simulations, has_derivative,
 };
-use pliant::model::{NodeId, Problem, Space};
+use pliant::model::{Model, NodeId, Problem, Space};
 use pliant::{Integrator, Options, Simulation};
 use pliant_scene::{BuiltScene, SceneError};
 
@@ -163,13 +163,7 @@ impl Rollout {
         let mut found = Vec::new();
         let mut columns = 0;
         for (name, quantity) in outputs {
-            let node = model.node_named(name).ok_or_else(|| {
-                let all: Vec<String> = model.nodes().iter().map(|n| format!("`{}`", n.name)).collect();
-                RolloutError::Node {
-                    name: (*name).to_owned(),
-                    all: all.join(", "),
-                }
-            })?;
+            let node = node_named(model, name)?;
             columns += match quantity {
                 Quantity::Positions => model.node(node).position_range().len(),
                 Quantity::Velocities => model.node(node).velocity_range().len(),
@@ -222,6 +216,38 @@ impl Rollout {
     /// # Errors
     /// [`RolloutError`].
     pub fn gradient(&self, values: &[f64], by: &[f64]) -> Result<RolloutGradient, RolloutError> {
+        let (found, values) = self.differentiate(values, by, None)?;
+        Ok(RolloutGradient {
+            parameters: found.parameters,
+            values,
+            report: found.report,
+        })
+    }
+
+    /// The gradient by a parameter of each element of a node by itself: the stiffness of each spring,
+    /// the modulus at each quadrature point of a solid, where the parameter is that of all of them, and
+    /// moves nothing else. Its entries add up to that by the parameter; it costs no more.
+    ///
+    /// # Errors
+    /// [`RolloutError`].
+    pub fn element_gradient(
+        &self,
+        values: &[f64],
+        by: &[f64],
+        parameter: usize,
+        node: &str,
+    ) -> Result<Vec<f64>, RolloutError> {
+        let (mut found, _) = self.differentiate(values, by, Some((parameter, node)))?;
+        Ok(found.elements.pop().unwrap_or_default())
+    }
+
+    /// The gradient by the parameters, and of one of them by the elements of a node, with the rollout.
+    fn differentiate(
+        &self,
+        values: &[f64],
+        by: &[f64],
+        each: Option<(usize, &str)>,
+    ) -> Result<(TrajectoryGradient, Vec<f64>), RolloutError> {
         check_length(
             "the gradient by a rollout",
             (self.steps + 1) * self.columns,
@@ -265,13 +291,13 @@ impl Rollout {
             room: Vec::new(),
         };
         let mut trajectory = Trajectory::new(self.steps, self.h);
+        if let Some((parameter, node)) = each {
+            trajectory.each_element = vec![(parameter, node_named(simulation.model(), node)?)];
+        }
         trajectory.family = Some(&mut family);
         let found = trajectory.gradient(&mut simulation, &mut objective)?;
-        Ok(RolloutGradient {
-            parameters: found.parameters,
-            values: objective.values,
-            report: found.report,
-        })
+        drop(trajectory);
+        Ok((found, objective.values))
     }
 
     /// The product with a direction of the Hessian, by the parameters, of a function of the
@@ -349,6 +375,20 @@ impl Rollout {
             });
         }
     }
+}
+
+/// The node of a name.
+///
+/// # Errors
+/// [`RolloutError::Node`].
+fn node_named(model: &Model, name: &str) -> Result<NodeId, RolloutError> {
+    model.node_named(name).ok_or_else(|| {
+        let all: Vec<String> = model.nodes().iter().map(|n| format!("`{}`", n.name)).collect();
+        RolloutError::Node {
+            name: name.to_owned(),
+            all: all.join(", "),
+        }
+    })
 }
 
 /// A simulation at the start of a scene.

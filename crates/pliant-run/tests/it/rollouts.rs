@@ -133,6 +133,40 @@ fn gradients_by_materials_and_shapes_are_those_of_differences() {
     assert!(active.slipping > 3 && active.sticking > 0, "{active:?}");
 }
 
+/// The gradient by the modulus of a solid at each quadrature point adds up to that by the modulus; a
+/// parameter that moves more is refused.
+#[test]
+fn gradients_by_elements_add_up() {
+    let text = r#"(
+        parameters: {"spin": 2e5, "stiffness": 900, "height": 0.1},
+        gravity: (0, 0, -10),
+        run: (duration: 0.1, step: 0.01, integrator: Nonlinear),
+        nodes: [Solid(name: "beam", shape: Box(size: (0.4, 0.1, 0.1), cells: (4, 1, 1)),
+            material: Corotational(young: "$spin", poisson: 0.3), density: "$stiffness",
+            fix_boxes: [((-0.01, -1, -1), (0.01, 1, 1))])],
+    )"#;
+    let at = [2e5, 900.0, 0.1];
+    let rollout = rollout_at(text, &at, &[("beam", Quantity::Positions)]).unwrap();
+    let weights: Vec<f64> = (0..11 * rollout.columns())
+        .map(|i| (1.7 * i as f64).sin())
+        .collect();
+    let whole = rollout.gradient(&at, &weights).unwrap().parameters[0];
+    let element = |parameter, node| rollout.element_gradient(&at, &weights, parameter, node);
+    // The law of a corotational solid is one of its strains.
+    let each = element(0, "beam.strains").unwrap();
+    let sum: f64 = each.iter().sum();
+    assert!(each.len() > 10 && each.iter().all(|by| *by != 0.0));
+    assert!((sum / whole - 1.0).abs() < 1e-9, "{sum} {whole}");
+    for (parameter, node, says) in [
+        (0, "beam.gradients", "what acts on `beam.strains`"),
+        (1, "beam.strains", "what acts on `beam`"),
+        (0, "beam.strain", "the nodes are `beam`"),
+    ] {
+        let said = element(parameter, node).unwrap_err().to_string();
+        assert!(said.contains(says), "{said}");
+    }
+}
+
 /// Two fingers that close on a ball, without friction, and come to rest: velocities are rounding
 /// then, and the contacts are no worse solved for that. The place of the ball is that of statics.
 #[test]

@@ -3,7 +3,8 @@
 use super::forward::Forward;
 use super::walk::Walk;
 use super::{
-    ActiveSet, Family, StateVector, TrajectoryError, check_index, check_length, check_whole, each_part,
+    ActiveSet, Family, GradientError, StateVector, TrajectoryError, check_index, check_length, check_whole,
+    each_part,
 };
 use crate::Simulation;
 use pliant_model::NodeId;
@@ -63,6 +64,9 @@ pub struct Trajectory<'a> {
     pub family: Option<&'a mut Family>,
     /// Nodes the gradient by whose forces from outside is wanted, step by step.
     pub forces_on: Vec<NodeId>,
+    /// Parameters of the family that are numbers of the elements of a node, by each of which the
+    /// gradient is wanted ([`StepDerivative::by_element`](super::StepDerivative::by_element)).
+    pub each_element: Vec<(usize, NodeId)>,
     /// Whether the gradient by the inputs of force fields is wanted, step by step.
     pub inputs: bool,
     /// Moments that are kept at the same time, apart from those of one run of
@@ -91,6 +95,9 @@ pub struct TrajectoryGradient {
     pub start: StateVector,
     /// By the parameters of the family, the initial state of its models included.
     pub parameters: Vec<f64>,
+    /// By the numbers of the elements that are wanted one by one, in the order of
+    /// [`Trajectory::each_element`].
+    pub elements: Vec<Vec<f64>>,
     /// Of each step, by the forces from outside on the velocity coordinates of the wanted nodes,
     /// one node after the other.
     pub forces: Vec<Vec<f64>>,
@@ -136,6 +143,7 @@ impl<'b> Trajectory<'b> {
             control: None,
             family: None,
             forces_on: Vec::new(),
+            each_element: Vec::new(),
             inputs: false,
             slots: 20,
             run: 50,
@@ -162,7 +170,34 @@ impl<'b> Trajectory<'b> {
         for node in &self.forces_on {
             check_index("node of `forces_on`", node.index(), nodes)?;
         }
+        self.check_elements(simulation)?;
         Walk::new(simulation, self, objective)?.take()
+    }
+
+    /// Refuses wanted elements that there are not, and parameters of elements that the start depends
+    /// on.
+    fn check_elements(&self, simulation: &Simulation) -> Result<(), GradientError> {
+        let family = self.family.as_deref();
+        for (parameter, node) in &self.each_element {
+            check_index(
+                "parameter of `each_element`",
+                *parameter,
+                family.map_or(0, Family::len),
+            )?;
+            check_index(
+                "node of `each_element`",
+                node.index(),
+                simulation.model().nodes().len(),
+            )?;
+            let start = family.map(|family| family.start(*parameter));
+            if start.into_iter().flatten().flatten().any(|by| *by != 0.0) {
+                return Err(GradientError::NotBuilt {
+                    what: format!("parameter {parameter} of each element"),
+                    why: "the state at the start depends on it, which of which element is not known",
+                });
+            }
+        }
+        Ok(())
     }
 
     /// The derivative of an objective along a direction of the state at the start and of the

@@ -132,6 +132,7 @@ impl<'a, 'b> Walk<'a, 'b> {
         if !trajectory.forces_on.is_empty() {
             out.forces = vec![Vec::new(); trajectory.steps];
         }
+        out.elements = vec![Vec::new(); trajectory.each_element.len()];
         if trajectory.inputs {
             out.inputs = vec![Vec::new(); trajectory.steps];
         }
@@ -311,7 +312,13 @@ impl Walk<'_, '_> {
         self.derivative.carry(problem, state, by, &mut self.own)?;
         if let Some(family) = &mut self.trajectory.family {
             for k in 0..family.len() {
-                self.out.parameters[k] += family.at_state(problem, k, state, by)?;
+                let by = family.at_state(problem, k, state, by)?;
+                if by != 0.0 && self.trajectory.each_element.iter().any(|(p, _)| *p == k) {
+                    let what = format!("parameter {k} of each element");
+                    let why = "the objective depends on it by itself, of which element is not known";
+                    return Err(GradientError::NotBuilt { what, why }.into());
+                }
+                self.out.parameters[k] += by;
             }
         }
         Ok(value)
@@ -380,6 +387,13 @@ impl Walk<'_, '_> {
                 if let Some((index, gap)) = &mut closing {
                     gap.by_parameter.push(self.derivative.gap_by_parameter(*index));
                 }
+            }
+        }
+        if let Some(family) = &mut self.trajectory.family {
+            for (k, (parameter, node)) in self.trajectory.each_element.iter().enumerate() {
+                self.derivative
+                    .by_element(family, *parameter, *node, &mut self.by_part)?;
+                add_to(&mut self.out.elements[k], &self.by_part);
             }
         }
         self.times.closing = closing.map(|(_, gap)| gap);

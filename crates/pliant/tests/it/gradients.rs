@@ -4,6 +4,7 @@
 mod contact_parameters;
 mod contacts;
 mod controls;
+mod elements;
 mod errors;
 mod impacts;
 mod memory;

@@ -91,7 +91,15 @@ fn the_height_after_bounces_is_that_of_parabolas() {
     }
 }
 
-/// Compares gradients of places at the end with differences of runs, and with tangents.
+/// The mean of a coordinate over all moments.
+fn mean(steps: usize, coordinate: usize) -> impl FnMut(usize, &Simulation, &mut NodeGradient) -> f64 {
+    move |_, s, by| {
+        by.x[coordinate] = 1.0 / steps as f64;
+        s.state().positions[coordinate] / steps as f64
+    }
+}
+
+/// Compares gradients of mean places with differences of runs, and with tangents.
 fn check(what: &str, make: &dyn Fn(&[f64]) -> Result<Simulation, TrajectoryError>, at: &[f64], steps: usize) {
     let h = 0.01;
     for coordinate in 0..3 {
@@ -101,19 +109,19 @@ fn check(what: &str, make: &dyn Fn(&[f64]) -> Result<Simulation, TrajectoryError
         let mut trajectory = Trajectory::new(steps, h);
         trajectory.family = Some(&mut family);
         (trajectory.run, trajectory.slots) = (7, 3);
-        let found = trajectory
-            .gradient(&mut s, &mut place(steps, coordinate))
-            .unwrap();
+        let found = trajectory.gradient(&mut s, &mut mean(steps, coordinate)).unwrap();
         drop(trajectory);
         for k in 0..at.len() {
             let value = |t: f64| {
                 let mut p = at.to_vec();
                 p[k] *= 1.0 + t;
                 let mut s = make(&p).unwrap();
+                let mut sum = s.state().positions[coordinate];
                 for _ in 0..steps {
                     s.step(h).unwrap();
+                    sum += s.state().positions[coordinate];
                 }
-                s.state().positions[coordinate]
+                sum / steps as f64
             };
             let own = found.parameters[k] * at[k];
             let mut best = f64::INFINITY;
@@ -131,7 +139,7 @@ fn check(what: &str, make: &dyn Fn(&[f64]) -> Result<Simulation, TrajectoryError
         let still = StateVector::zeros(s.model().dof_count());
         let mut trajectory = Trajectory::new(steps, h);
         trajectory.family = Some(&mut family);
-        let mut objective = place(steps, coordinate);
+        let mut objective = mean(steps, coordinate);
         let forwards = trajectory.tangent(&mut s, &mut objective, &still, at).unwrap();
         let backwards: f64 = found.parameters.iter().zip(at).map(|(g, p)| g * p).sum();
         let off = (forwards.derivative - backwards).abs();

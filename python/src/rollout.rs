@@ -149,7 +149,7 @@ impl Rollout {
     /// >>> model = pliant.Model.from_string('''(
     /// ...     parameters: {"stiffness": 8},
     /// ...     run: (duration: 1, step: 0.01, integrator: Nonlinear),
-    /// ...     nodes: [Scalars(name: "masses", positions: [1, 2], mass: 1)],
+    /// ...     nodes: [Scalars(name: "masses", values: [1, 2], mass: 1)],
     /// ...     force_fields: [(name: "springs", on: "masses", law: Stiffness("$stiffness"))],
     /// ... )''')
     /// >>> rollout = pliant.Rollout(model, ["stiffness"], ["masses"])

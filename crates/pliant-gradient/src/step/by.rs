@@ -8,7 +8,7 @@ use pliant_model::NodeId;
 
 impl StepDerivative {
     /// The gradient, after [`adjoint`](Self::adjoint), by forces from outside on the velocity
-    /// coordinates of all nodes, in the order of [`State::velocities`].
+    /// coordinates of all nodes, in the order of [`State::velocities`](pliant_model::State::velocities).
     ///
     /// # Errors
     /// [`GradientError::NotReady`].

@@ -12,8 +12,9 @@ use pliant_model::NodeId;
 /// The gradient of a function of one moment by positions and velocities of all nodes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NodeGradient {
-    /// By displacements of all nodes, in the order of [`State::velocities`] (of bodies: translation
-    /// in world axes, rotation in body axes).
+    /// By displacements of all nodes, in the order of
+    /// [`State::velocities`](pliant_model::State::velocities) (of bodies: translation in world axes,
+    /// rotation in body axes).
     pub x: Vec<f64>,
     /// By velocities of all nodes that are independent or mapped linearly, likewise.
     pub v: Vec<f64>,

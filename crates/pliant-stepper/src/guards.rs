@@ -114,11 +114,6 @@ impl Guards {
         self.shut
     }
 
-    /// Whether anything is left out.
-    pub fn have_any(&self) -> bool {
-        self.nearest.is_some()
-    }
-
     /// The least gap of all that are left out, at the start of the step (m, rad).
     pub fn nearest_at_start(&self) -> Option<f64> {
         self.nearest

@@ -6,6 +6,7 @@
 
 pub(crate) mod adaptive;
 mod apart;
+mod bracket;
 pub(crate) mod certify;
 pub(crate) mod located;
 pub(crate) mod project;

@@ -25,7 +25,7 @@ use trial::Trial;
 pub(crate) struct AdaptiveWorkspace {
     pub(super) start: StepStart,
     /// The moment before the step, with the memory of the solvers, which trials leave changed.
-    before: Checkpoint,
+    pub(super) before: Checkpoint,
     /// The end of the step taken at once.
     coarse: State,
     /// The middle of the step taken in halves.

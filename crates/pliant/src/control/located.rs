@@ -6,11 +6,13 @@
 //! step. Here contacts with restitution that are open take no part in the motion until one of them
 //! closes; then a short step takes the impact, and the rest of the step goes on.
 
+use super::bracket::Bracket;
 use super::retry::together;
 use super::{Conditions, retry};
 use crate::{Error, Integrator, Simulation, StepReport};
 use pliant_stepper::contact::step::find_present;
 use pliant_stepper::guards::{Closing, EventKind, Nearest, Way};
+use pliant_stepper::sleep;
 use pliant_stepper::system::System;
 
 /// Impacts that are located in a step at most; the rest of it is taken at once. A ball whose bounces
@@ -25,9 +27,6 @@ const RESOLUTION: f64 = 1e-14;
 
 /// Way (m) in a step that a contact opens by at most which is no bounce.
 const RESTS: f64 = 1e-10;
-
-/// Every so many rounds the bracket of an impact is halved, however well the secants do.
-const BISECT: usize = 4;
 
 /// How a part of a step ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -58,12 +57,16 @@ pub(crate) fn step<E: From<Error>>(
     h: f64,
     each: EachPart<'_, E>,
 ) -> Result<StepReport, E> {
-    let before = simulation.checkpoint();
+    let mut before = std::mem::take(&mut simulation.adaptive.before);
+    simulation.record_checkpoint(&mut before);
     let result = parts(simulation, h, each);
     simulation.system.open_guards();
-    if result.is_err() {
-        simulation.restore(&before)?;
-    }
+    let back = match result {
+        Ok(_) => Ok(()),
+        Err(_) => simulation.go_to(&before),
+    };
+    simulation.adaptive.before = before;
+    back?;
     result
 }
 
@@ -72,12 +75,15 @@ fn parts<E: From<Error>>(
     h: f64,
     each: EachPart<'_, E>,
 ) -> Result<StepReport, E> {
+    if simulation.motion.fresh {
+        simulation.check_stability(h)?;
+    }
     let start = simulation.motion.time;
     let mut whole: Option<StepReport> = None;
     let (mut impacts, mut is_due) = (0, false);
     let mut left = h;
     loop {
-        let (report, part) = if is_due && SHORT * h < left {
+        let (mut report, part) = if is_due && SHORT * h < left {
             impacts += 1;
             let (h, end) = (SHORT * h, PartEnd::AfterImpact);
             (retry::step(simulation, h)?, TakenPart { h, end })
@@ -93,7 +99,6 @@ fn parts<E: From<Error>>(
                 }
             }
         };
-        let mut report = report;
         report.contacts.solve.located += usize::from(is_due);
         left -= part.h;
         is_due = matches!(part.end, PartEnd::BeforeImpact(_));
@@ -101,10 +106,9 @@ fn parts<E: From<Error>>(
             // To the bit, whatever the sum of the parts.
             simulation.motion.time = start + h;
         }
-        let mut report = match &whole {
-            Some(earlier) => together(earlier, &report),
-            None => report,
-        };
+        if let Some(earlier) = &whole {
+            report = together(earlier, &report);
+        }
         (report.time, report.h) = (simulation.motion.time, h);
         each(simulation, part)?;
         if part.end == PartEnd::Whole {
@@ -137,6 +141,8 @@ enum Part {
 fn to_impact(simulation: &mut Simulation, [left, h]: [f64; 2]) -> Result<Part, Error> {
     simulation.system.open_guards();
     simulation.choose_treatments(left)?;
+    let limits = simulation.options.contacts.sleeping;
+    sleep::look(&mut simulation.system, &mut simulation.motion, limits);
     find_present(&mut simulation.system, &mut simulation.motion, left)?;
     let resolution = (RESOLUTION * h).max(4.0 * f64::EPSILON * (simulation.motion.time.abs() + h));
     let closing = Closing {
@@ -155,84 +161,49 @@ fn to_impact(simulation: &mut Simulation, [left, h]: [f64; 2]) -> Result<Part, E
         simulation.system.open_guards();
         return Ok(Part::Due);
     }
-    if !simulation.system.guards.have_any() {
-        simulation.system.open_guards();
-        return retry::step(simulation, left).map(Part::Taken);
-    }
+    // Also where nothing is open yet: the search may miss what forces bring near.
     take_start(simulation);
-    let first = attempt(simulation, left);
-    let Ok((report, nearest)) = first else {
-        // Without a solution at once it is taken as all others are, and the report says how.
-        back(simulation)?;
-        simulation.system.open_guards();
-        return retry::step(simulation, left).map(Part::Taken);
+    let Some((report, nearest)) = attempt(simulation, left)? else {
+        return at_once(simulation, left);
     };
     let Some(beyond) = nearest.filter(|n| n.gap < 0.0) else {
         simulation.system.open_guards();
         return Ok(Part::Taken(report));
     };
-    let (low, kind) = locate(simulation, left, beyond, resolution)?;
+    let at_start = simulation.system.guards.nearest_at_start();
+    // A contact that bounced off may begin with the rounding of a gap.
+    let mut bracket = Bracket::new(left, beyond, at_start.filter(|gap| *gap > 0.0));
+    while let Some(trial) = bracket.trial(resolution) {
+        back(simulation)?;
+        let Some((_, nearest)) = attempt(simulation, trial)? else {
+            return at_once(simulation, left);
+        };
+        bracket.take(trial, nearest);
+    }
     back(simulation)?;
-    if low <= 0.0 {
+    let Some((h, kind)) = bracket.found() else {
         simulation.system.open_guards();
         return Ok(Part::Due);
-    }
-    let (report, _) = attempt(simulation, low)?;
-    simulation.system.open_guards();
-    let part = TakenPart {
-        h: low,
-        end: PartEnd::BeforeImpact(kind),
     };
-    Ok(Part::Before(report, part))
+    let Some((report, _)) = attempt(simulation, h)? else {
+        return at_once(simulation, left);
+    };
+    simulation.system.open_guards();
+    let end = PartEnd::BeforeImpact(kind);
+    Ok(Part::Before(report, TakenPart { h, end }))
 }
 
-/// The longest part, to the resolution, at whose end nothing has closed, and what closes next; that
-/// of length `h` went beyond. The Illinois method on the least gap, within a bracket that it never
-/// leaves.
-fn locate(
-    simulation: &mut Simulation,
-    h: f64,
-    beyond: Nearest,
-    resolution: f64,
-) -> Result<(f64, EventKind), Error> {
-    let at_start = simulation.system.guards.nearest_at_start();
-    let mut low = (0.0, at_start.filter(|gap| *gap > 0.0));
-    let mut high = (h, beyond.gap);
-    let mut kind = beyond.kind;
-    let mut last_was_low = None;
-    for round in 1.. {
-        let width = high.0 - low.0;
-        if width <= resolution {
-            break;
-        }
-        let trial = match low.1 {
-            Some(gap) if round % BISECT != 0 => {
-                let secant = low.0 + width * gap / (gap - high.1);
-                secant.clamp(low.0 + 0.5 * resolution, high.0 - 0.5 * resolution)
-            }
-            _ => low.0 + 0.5 * width,
-        };
-        back(simulation)?;
-        let (_, nearest) = attempt(simulation, trial)?;
-        let is_low = nearest.is_none_or(|n| n.gap >= 0.0);
-        if is_low {
-            low = (trial, nearest.map(|n| n.gap));
-            if last_was_low == Some(true) {
-                high.1 *= 0.5;
-            }
-        } else if let Some(nearest) = nearest {
-            (high, kind) = ((trial, nearest.gap), nearest.kind);
-            if last_was_low == Some(false) {
-                low.1 = low.1.map(|gap| 0.5 * gap);
-            }
-        }
-        last_was_low = Some(is_low);
-    }
-    Ok((low.0, kind))
+/// Takes all that is left of a step as others are taken, with impacts within it, from the start of the
+/// attempts that did not stand: in halves or with an error, where it comes to that.
+fn at_once(simulation: &mut Simulation, left: f64) -> Result<Part, Error> {
+    back(simulation)?;
+    simulation.system.open_guards();
+    retry::step(simulation, left).map(Part::Taken)
 }
 
-/// Takes a step at once, of the same system as the last one, and finds what came nearest to closing.
-fn attempt(simulation: &mut Simulation, h: f64) -> Result<(StepReport, Option<Nearest>), Error> {
+/// Takes a step at once, of the same system as the last one, and finds what came nearest to closing;
+/// none if it has no solution, or makes energy for which others are halved.
+fn attempt(simulation: &mut Simulation, h: f64) -> Result<Option<(StepReport, Option<Nearest>)>, Error> {
     if let Some(c) = &mut simulation.system.contacts {
         c.detection.guards.aside.clear();
     }
@@ -240,7 +211,12 @@ fn attempt(simulation: &mut Simulation, h: f64) -> Result<(StepReport, Option<Ne
         keep_treatments: true,
         ..Conditions::default()
     };
-    let report = simulation.step_at_once(h, conditions)?;
+    let Ok(report) = simulation.step_at_once(h, conditions) else {
+        return Ok(None);
+    };
+    if retry::makes_energy(simulation, &report) {
+        return Ok(None);
+    }
     let way = Way {
         start: &simulation.start.state,
         h,
@@ -250,7 +226,7 @@ fn attempt(simulation: &mut Simulation, h: f64) -> Result<(StepReport, Option<Ne
         },
     };
     let Simulation { system, motion, .. } = &*simulation;
-    Ok((report, system.guards.nearest(system, motion, way)))
+    Ok(Some((report, system.guards.nearest(system, motion, way))))
 }
 
 fn take_start(simulation: &mut Simulation) {

@@ -476,6 +476,13 @@ fn is_energy_off(simulation: &Simulation, report: &StepReport, halvings: Halving
     is_off || (stages && loses && -energy.numerical < halvings.loss)
 }
 
+/// Whether a step that stands by itself makes or loses energy for which it would be halved, or refused.
+pub(super) fn makes_energy(simulation: &Simulation, report: &StepReport) -> bool {
+    let halvings = Halvings::of(&simulation.options);
+    let would_be_halved = halvings.most > 0 && is_energy_off(simulation, report, halvings);
+    would_be_halved || certify::excess(&simulation.options, report).is_some()
+}
+
 /// Tries a step from the motion at its start, and again as long as it went through contacts that
 /// the search had missed.
 pub(crate) fn with_missed_contacts(simulation: &mut Simulation, h: f64) -> Result<StepReport, Error> {

@@ -262,7 +262,7 @@ fn a_contact_whose_overlap_jumps_is_named() {
 
 /// A damper that pushes.
 #[derive(Clone, Debug)]
-struct Pusher;
+pub(crate) struct Pusher;
 
 impl ForceField for Pusher {
     fn add_force(&self, At { v, .. }: At<'_>, f: &mut [f64]) {

@@ -1,5 +1,6 @@
 //! Steps in parts that end at impacts: against parabolas and their recurrence.
 
+use crate::certificate::Pusher;
 use crate::worlds::rough;
 use pliant::collision::*;
 use pliant::prelude::*;
@@ -8,7 +9,17 @@ const G: f64 = 9.81;
 
 /// A ball of 0.1 m above the ground, with this velocity.
 fn ball(height: f64, v: [f64; 3], material: Material, integrator: Integrator) -> Simulation {
-    let mut m = Model::new();
+    ball_beside(Model::new(), height, v, material, integrator)
+}
+
+/// The same ball beside what a model has.
+fn ball_beside(
+    mut m: Model,
+    height: f64,
+    v: [f64; 3],
+    material: Material,
+    integrator: Integrator,
+) -> Simulation {
     m.set_gravity([0.0, 0.0, -G]).unwrap();
     let node = m
         .add_rigid_bodies("ball", &[Pose::at([0.0, 0.0, 0.1 + height])])
@@ -16,16 +27,8 @@ fn ball(height: f64, v: [f64; 3], material: Material, integrator: Integrator) ->
     let mass = RigidMass::principal(1.0, [4e-3; 3]);
     m.add_mass("mass", node, Mass::Rigid(vec![mass])).unwrap();
     m.set_body_velocity(node, 0, v, [0.0; 3]).unwrap();
-    let mut world = World::new();
-    let material = world.add_material(material).unwrap();
-    crate::worlds::ground(&mut world, material);
-    let place = Placement::Body {
-        node,
-        element: 0,
-        pose: Pose::default(),
-    };
-    let collider = Collider::new("ball", Shape::ball(0.1).unwrap(), place);
-    world.add(collider.with_material(material)).unwrap();
+    let (mut world, material) = crate::worlds::slope([0.0; 2], material);
+    crate::worlds::add_body(&mut world, material, node, 0, Shape::ball(0.1).unwrap());
     let mut options = Options {
         integrator,
         ..Options::default()
@@ -158,18 +161,9 @@ fn a_box_tumbles_on_its_corners_and_keeps_its_energy() {
     .unwrap();
     m.set_body_velocity(node, 0, [0.4, -0.2, 0.0], [1.0, 2.0, 0.5])
         .unwrap();
-    let mut world = World::new();
-    let material = world.add_material(bouncy(1.0)).unwrap();
-    crate::worlds::ground(&mut world, material);
-    let place = Placement::Body {
-        node,
-        element: 0,
-        pose: Pose::default(),
-    };
+    let (mut world, material) = crate::worlds::slope([0.0; 2], bouncy(1.0));
     let shape = Shape::cuboid([0.1, 0.08, 0.05]).unwrap();
-    world
-        .add(Collider::new("box", shape, place).with_material(material))
-        .unwrap();
+    crate::worlds::add_body(&mut world, material, node, 0, shape);
     let mut options = Options::default();
     options.contacts.locate_impacts = true;
     let mut s = Simulation::with_options(m, options).unwrap();
@@ -229,4 +223,61 @@ fn a_step_that_fails_leaves_the_motion_as_it_was() {
     assert_eq!((s.state(), s.time()), (&before, 0.0));
     s.options.tuning.work = WorkLimits::default();
     s.step(0.01).unwrap();
+}
+
+/// Energy that comes from nowhere is an error in steps that are taken in parts, too, and the motion is
+/// as before: a spring whose damper pushes, with a ball in the air beside it.
+#[test]
+fn energy_from_nowhere_is_an_error_here_too() {
+    let run = |pushes: bool| {
+        let mut model = Model::new();
+        let x = model.add_scalars("x", &[1.0]).unwrap();
+        model.add_mass("x", x, Mass::Uniform(1.0)).unwrap();
+        model
+            .add_force_field("spring", x, Spring::linear(9.0), Treatment::Stiffness)
+            .unwrap();
+        if pushes {
+            model
+                .add_force_field("pusher", x, Pusher, Treatment::Stiffness)
+                .unwrap();
+        }
+        let mut s = ball_beside(model, 0.5, [0.0; 3], bouncy(0.8), Integrator::Sdirk2);
+        for _ in 0..100 {
+            let before = s.state().clone();
+            if let Err(error) = s.step(0.01) {
+                assert_eq!(s.state(), &before);
+                return Some(error);
+            }
+        }
+        None
+    };
+    assert!(run(false).is_none());
+    let error = run(true).unwrap();
+    assert!(matches!(error, Error::NotCertified { .. }), "{error}");
+}
+
+/// A ball that has come to rest falls asleep, and wakes when it is pushed.
+#[test]
+fn balls_fall_asleep_after_their_bounces() {
+    let mut s = ball(0.1, [0.0; 3], bouncy(0.5), Integrator::Sdirk2);
+    s.options.contacts.sleeping = Some(pliant::contact::Sleeping::default());
+    let mut asleep = 0;
+    for _ in 0..200 {
+        asleep = s.step(0.01).unwrap().contacts.sleep.asleep;
+    }
+    assert_eq!(asleep, 1);
+    let node = s.model().node_named("ball").unwrap();
+    s.set_force(node, 0, &[0.0, 0.0, 15.0, 0.0, 0.0, 0.0]).unwrap();
+    for _ in 0..20 {
+        s.step(0.01).unwrap();
+    }
+    s.set_force(node, 0, &[0.0; 6]).unwrap();
+    let up = s.state().positions[2];
+    assert!(up > 0.15, "{up}");
+    // It falls and bounces again.
+    let lowest = (0..60).map(|_| {
+        s.step(0.01).unwrap();
+        s.state().positions[2]
+    });
+    assert!((lowest.fold(1.0, f64::min) - 0.1).abs() < 0.01);
 }

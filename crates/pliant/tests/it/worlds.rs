@@ -11,6 +11,27 @@ pub(crate) fn ground(world: &mut World, material: MaterialId) {
     world.add(ground.with_material(material)).unwrap();
 }
 
+/// A world of ground of a material, turned about the y axis by an angle, at a height.
+pub(crate) fn slope([angle, height]: [f64; 2], material: Material) -> (World, MaterialId) {
+    let mut world = World::new();
+    let material = world.add_material(material).unwrap();
+    let plane = Shape::half_space([angle.sin(), 0.0, angle.cos()]).unwrap();
+    let ground = Collider::new("ground", plane, Placement::Fixed(Pose::at([0.0, 0.0, height])));
+    world.add(ground.with_material(material)).unwrap();
+    (world, material)
+}
+
+/// Adds the shape of a body of a node.
+pub(crate) fn add_body(world: &mut World, material: MaterialId, node: NodeId, element: usize, shape: Shape) {
+    let place = Placement::Body {
+        node,
+        element,
+        pose: Pose::default(),
+    };
+    let collider = Collider::new(&format!("body {element}"), shape, place);
+    world.add(collider.with_material(material)).unwrap();
+}
+
 pub(crate) fn rough(friction: f64) -> Material {
     Material {
         friction,

@@ -69,7 +69,7 @@ impl ContactChanges {
     /// Finds how the contacts of a step change with a parameter.
     ///
     /// # Errors
-    /// Those of [`FamilyContacts::at`]; [`GradientError::NotBuilt`] where contacts act on other
+    /// All errors of [`FamilyContacts::at`]; [`GradientError::NotBuilt`] where contacts act on other
     /// elements, a law begins to act, or a family without contacts has mappings that move them.
     pub(crate) fn find(
         &mut self,
@@ -94,6 +94,9 @@ impl ContactChanges {
         if family.contacts.is_none() && !all.any(is_mapped) {
             return Ok(());
         }
+        let own: Vec<ContactSample> = (0..step.contacts.len())
+            .map(|i| step.contacts.sample(i))
+            .collect();
         let mut source = family.contacts.take();
         let each = family.each_member(base, parameter, |member, Sample { weight, point, .. }| {
             for (out, from) in velocities.iter_mut().zip([step.start, step.end]) {
@@ -109,8 +112,8 @@ impl ContactChanges {
             let Some(source) = &mut source else { return Ok(()) };
             let member = Member { parameter, point };
             source.at(member, step.start, step.h, step.contacts.identities(), found)?;
-            for (i, (sum, sample)) in samples.iter_mut().zip(&*found).enumerate() {
-                add(sum, weight, (step.contacts, i), sample)?;
+            for ((sum, from), to) in samples.iter_mut().zip(&own).zip(&*found) {
+                add(sum, weight, [from, to])?;
             }
             Ok(())
         });
@@ -143,37 +146,28 @@ fn still(supports: &[Support]) -> ContactSample {
 ///
 /// # Errors
 /// [`GradientError::NotBuilt`] where it acts on other elements.
-fn add(
-    out: &mut ContactSample,
-    weight: f64,
-    (contacts, index): (&Contacts, usize),
-    sample: &ContactSample,
-) -> Result<(), GradientError> {
-    let supports = contacts.supports(index);
-    let (normal, gap) = contacts.normal_and_gap(index);
+fn add(out: &mut ContactSample, weight: f64, [from, to]: [&ContactSample; 2]) -> Result<(), GradientError> {
     let place = |s: &Support| (s.node, s.element);
-    let same = supports
-        .iter()
-        .map(place)
-        .eq(sample.place.supports.iter().map(place));
+    let [own, other] = [from, to].map(|sample| sample.place.supports.iter().map(place));
+    let same = own.eq(other);
     if !same {
         return Err(GradientError::NotBuilt {
             what: "a contact by a parameter".to_owned(),
             why: "it acts on other elements close by: there is no derivative there",
         });
     }
-    out.place.gap += weight * (sample.place.gap - gap);
+    out.place.gap += weight * (to.place.gap - from.place.gap);
     for k in 0..3 {
-        out.place.normal[k] += weight * (sample.place.normal[k] - normal[k]);
+        out.place.normal[k] += weight * (to.place.normal[k] - from.place.normal[k]);
     }
-    let pairs = supports.iter().zip(&sample.place.supports);
+    let pairs = from.place.supports.iter().zip(&to.place.supports);
     for (out, (from, to)) in out.place.supports.iter_mut().zip(pairs) {
         out.weight += weight * (to.weight - from.weight);
         for k in 0..3 {
             out.arm[k] += weight * (to.arm[k] - from.arm[k]);
         }
     }
-    let (out, to, from) = (&mut out.law, &sample.law, contacts.law(index));
+    let (out, to, from) = (&mut out.law, &to.law, &from.law);
     for (out, change) in [
         (&mut out.friction, to.friction - from.friction),
         (&mut out.compliance, to.compliance - from.compliance),

@@ -15,40 +15,18 @@
 //! Contacts without an impulse have no equation: the derivative is that of the present branches,
 //! one-sided where one of them is about to change.
 
+mod kinematics;
+
 use crate::kinematics::is_linear;
 use crate::taken::{
     ContactBranch, ContactIdentity, ContactNumbers, ContactPlace, ContactSample, TakenContact,
 };
 use crate::{GradientError, check_index, check_length};
-use pliant_dense::{Mat3, Vec3, rotation, skew};
+use kinematics::{Column, ContactJacobian, ContactKinematics, frame};
+use pliant_dense::Vec3;
 use pliant_kkt::{Support, Tail};
 use pliant_model::{Model, NodeKind, Space, State};
 use std::ops::Range;
-
-/// The Jacobian of the rows of a contact, or a derivative of it, over the velocities of all nodes.
-#[derive(Clone, Copy, Debug)]
-struct ContactJacobian<'a> {
-    columns: &'a [Column],
-}
-
-/// A column that is not zero: its velocity coordinate, and the entries of the rows.
-type Column = (usize, [f64; 3]);
-
-impl ContactJacobian<'_> {
-    fn times(&self, v: &[f64]) -> [f64; 3] {
-        let mut out = [0.0; 3];
-        for (at, column) in self.columns {
-            (0..3).for_each(|i| out[i] += column[i] * v[*at]);
-        }
-        out
-    }
-
-    fn add_transposed(&self, r: [f64; 3], out: &mut [f64]) {
-        for (at, column) in self.columns {
-            out[*at] += (0..3).map(|i| column[i] * r[i]).sum::<f64>();
-        }
-    }
-}
 
 /// A contact with the derivative of its equations.
 #[derive(Clone, Debug)]
@@ -103,6 +81,13 @@ pub(crate) struct EndVelocities<'a> {
     pub(crate) end: &'a [f64],
 }
 
+/// The start of a step, and the velocities of all nodes at its end.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StepEnds<'a> {
+    pub(crate) start: &'a State,
+    pub(crate) end: &'a [f64],
+}
+
 /// Weights of the equations, as an adjoint has them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EquationWeights<'a> {
@@ -133,102 +118,6 @@ pub(crate) struct ContactChange<'a> {
     pub(crate) velocities: EndVelocities<'a>,
 }
 
-/// An orthonormal frame whose first axis is a unit normal.
-fn frame(normal: Vec3) -> [Vec3; 3] {
-    let least = normal.iamin();
-    let along = Vec3::from_fn(|i, _| if i == least { 1.0 } else { 0.0 });
-    let first = (along - normal * normal.dot(&along)).normalize();
-    [normal, first, normal.cross(&first)]
-}
-
-/// The kinematics of a contact at the start of a step: the axes of its rows, and the bodies there.
-struct ContactKinematics<'a> {
-    model: &'a Model,
-    start: &'a State,
-    axes: [Vec3; 3],
-    count: usize,
-}
-
-impl ContactKinematics<'_> {
-    /// The Jacobian: `axis_i . sum_s weight (v + (R w_body) x arm)`.
-    fn rows(&self, supports: &[Support], out: &mut Vec<Column>) -> Range<usize> {
-        let first = out.len();
-        for s in supports {
-            self.add(out, s, self.axes, s.weight, Vec3::from(s.arm));
-        }
-        first..out.len()
-    }
-
-    /// The derivative of the Jacobian by an independent coordinate, with which axes, weights and arms
-    /// change by these numbers and bodies turn; by a parameter, with which no body turns, without one.
-    fn derivative(
-        &self,
-        supports: &[Support],
-        by: &ContactPlace,
-        dof: Option<usize>,
-        out: &mut Vec<Column>,
-    ) -> Range<usize> {
-        let change = Vec3::from(by.normal);
-        // The tangents turn with the normal, and not about it.
-        let turned = self.axes.map(|a| -self.axes[0] * a.dot(&change));
-        let turned = [change, turned[1], turned[2]];
-        let first = out.len();
-        for (s, d) in supports.iter().zip(&by.supports) {
-            let (weight, arm) = (s.weight, Vec3::from(s.arm));
-            self.add(out, s, turned, weight, arm);
-            self.add(out, s, self.axes, d.weight, arm);
-            // Along the arm alone: the translation is in the others.
-            self.add_turn(out, s, self.axes, weight, Vec3::from(d.arm), Mat3::identity());
-            let node = self.model.node(s.node);
-            if let (Some(dofs), Space::Rigid3, Some(dof)) = (node.first_dof(), node.space, dof) {
-                let own = dofs + 6 * s.element + 3;
-                if (own..own + 3).contains(&dof) {
-                    // d(R w) = R (e x w).
-                    let axis = Vec3::from_fn(|i, _| if i == dof - own { 1.0 } else { 0.0 });
-                    self.add_turn(out, s, self.axes, weight, arm, skew(axis));
-                }
-            }
-        }
-        first..out.len()
-    }
-
-    /// Adds the columns of a support with this weight and arm.
-    fn add(&self, out: &mut Vec<Column>, s: &Support, axes: [Vec3; 3], weight: f64, arm: Vec3) {
-        let node = self.model.node(s.node);
-        let size = node.space.velocity_size();
-        let at = node.first_velocity + size * s.element;
-        for k in 0..3 {
-            let column = std::array::from_fn(|i| if i < self.count { weight * axes[i][k] } else { 0.0 });
-            out.push((at + k, column));
-        }
-        self.add_turn(out, s, axes, weight, arm, Mat3::identity());
-    }
-
-    /// Adds the columns of the angular velocity of a body, in its axes, after a turn of these.
-    fn add_turn(
-        &self,
-        out: &mut Vec<Column>,
-        s: &Support,
-        axes: [Vec3; 3],
-        weight: f64,
-        arm: Vec3,
-        turn: Mat3,
-    ) {
-        let node = self.model.node(s.node);
-        if node.space != Space::Rigid3 {
-            return;
-        }
-        let x = &self.start.positions[node.first_position + 7 * s.element..][..7];
-        let back = (rotation::matrix([x[3], x[4], x[5], x[6]]) * turn).transpose();
-        let rows: [Vec3; 3] = std::array::from_fn(|i| back * arm.cross(&axes[i]) * weight);
-        let at = node.first_velocity + 6 * s.element + 3;
-        for k in 0..3 {
-            let column = std::array::from_fn(|i| if i < self.count { rows[i][k] } else { 0.0 });
-            out.push((at + k, column));
-        }
-    }
-}
-
 impl Contacts {
     /// Number of rows.
     pub(crate) fn rows(&self) -> usize {
@@ -250,10 +139,17 @@ impl Contacts {
         &self.supports[self.list[contact].supports.clone()]
     }
 
-    /// The normal of a contact, and its gap at the start of the step (m).
-    pub(crate) fn normal_and_gap(&self, contact: usize) -> ([f64; 3], f64) {
-        let contact = &self.list[contact];
-        (contact.axes[0], contact.gap)
+    /// A contact as the step had it.
+    pub(crate) fn sample(&self, contact: usize) -> ContactSample {
+        let own = &self.list[contact];
+        ContactSample {
+            place: ContactPlace {
+                normal: own.axes[0],
+                gap: own.gap,
+                supports: self.supports(contact).to_vec(),
+            },
+            law: own.law,
+        }
     }
 
     /// The law of a contact.
@@ -491,9 +387,9 @@ impl Contacts {
     /// nodes, and writes what it makes of their equations.
     pub(crate) fn by_change(
         &mut self,
-        (model, start): (&Model, &State),
+        model: &Model,
         change: ContactChange<'_>,
-        ends: EndVelocities<'_>,
+        ends: StepEnds<'_>,
         forces: &mut [f64],
         out: &mut [f64],
     ) {
@@ -502,7 +398,7 @@ impl Contacts {
             let own = c.first..c.first + c.count;
             let kinematics = ContactKinematics {
                 model,
-                start,
+                start: ends.start,
                 axes: c.axes.map(Vec3::from),
                 count: c.count,
             };
@@ -526,8 +422,8 @@ impl Contacts {
             let mut du = [0.0; 3];
             du.iter_mut().zip(pairs).for_each(|(du, (a, b))| *du = a + b);
             let mut found = c.equations(du, [0.0; 3]);
-            let before = rows.times(ends.start)[0];
-            let before_by = moved.times(ends.start)[0] + rows.times(change.velocities.start)[0];
+            let before = rows.times(&ends.start.velocities)[0];
+            let before_by = moved.times(&ends.start.velocities)[0] + rows.times(change.velocities.start)[0];
             let [by_gap, by_force, restitution] = c.factors_by(self.h, &by.law);
             found[0] += c.by_gap * by.place.gap + by_gap * c.gap + by_force * c.r[0];
             found[0] += c.restitution * before_by + restitution * before;

@@ -172,18 +172,24 @@ impl Family {
         Ok(out)
     }
 
-    /// Writes the derivative of the residuals (n, m) by a parameter at a moment.
+    /// Writes the derivative of the residuals (n, m) by a parameter at a moment, and if wanted that of
+    /// the forces on all nodes where they act.
     pub(crate) fn derivative(
         &mut self,
         base: &Problem,
         parameter: usize,
         at: &Moment<'_>,
         [dr, ds]: [&mut Vec<f64>; 2],
+        mut forces: Option<&mut Vec<f64>>,
     ) -> Result<(), GradientError> {
         dr.clear();
         dr.resize(base.dof_count(), 0.0);
         ds.clear();
         ds.resize(base.row_count(), 0.0);
+        if let Some(forces) = &mut forces {
+            forces.clear();
+            forces.resize(base.velocity_count(), 0.0);
+        }
         self.each_member(base, parameter, |member, Sample { weight, .. }| {
             member.evaluate(at)?;
             dr.iter_mut()
@@ -192,31 +198,10 @@ impl Family {
             ds.iter_mut()
                 .zip(&member.rows)
                 .for_each(|(d, r)| *d += weight * r);
-            Ok(())
-        })
-    }
-
-    /// Writes the derivatives by a parameter at a moment of the forces on all nodes, where they act, and
-    /// of the residuals of rows.
-    pub(crate) fn of_nodes(
-        &mut self,
-        base: &Problem,
-        parameter: usize,
-        at: &Moment<'_>,
-        [forces, rows]: [&mut Vec<f64>; 2],
-    ) -> Result<(), GradientError> {
-        let sizes = [base.velocity_count(), base.row_count()];
-        for (list, size) in [&mut *forces, &mut *rows].into_iter().zip(sizes) {
-            list.clear();
-            list.resize(size, 0.0);
-        }
-        self.each_member(base, parameter, |member, Sample { weight, .. }| {
-            member.evaluate(at)?;
-            let acting = forces.iter_mut().zip(&member.acting);
-            acting.for_each(|(d, f)| *d += weight * f);
-            rows.iter_mut()
-                .zip(&member.rows)
-                .for_each(|(d, r)| *d += weight * r);
+            if let Some(forces) = &mut forces {
+                let acting = forces.iter_mut().zip(&member.acting);
+                acting.for_each(|(d, f)| *d += weight * f);
+            }
             Ok(())
         })
     }

@@ -29,6 +29,19 @@ enum Progress {
     Adjoint,
 }
 
+/// A derivative by a parameter that is to be shared out among the elements of a node.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OfElements<'a> {
+    pub(crate) parameter: usize,
+    pub(crate) node: NodeId,
+    /// The derivative.
+    pub(crate) whole: f64,
+    /// Changes with the parameter of the forces on all nodes, where they act.
+    pub(crate) forces: &'a [f64],
+    /// Changes of the residuals of the rows.
+    pub(crate) rows: &'a [f64],
+}
+
 /// The equations at a solution, with all that derivatives are made of.
 #[derive(Debug)]
 pub(crate) struct Implicit {
@@ -41,8 +54,9 @@ pub(crate) struct Implicit {
     /// The last adjoint solution: weights of the equations of the independent coordinates, and of
     /// the rows.
     pub(crate) adjoint: [Vec<f64>; 2],
-    /// Changes of the equations by a parameter.
-    by_parameter: [Vec<f64>; 2],
+    /// Changes with a parameter: of the equations of the coordinates and of the rows, and of the forces
+    /// on all nodes.
+    pub(crate) changes: [Vec<f64>; 3],
     on_nodes: Vec<f64>,
 }
 
@@ -66,7 +80,7 @@ impl Implicit {
             touching: touching.to_vec(),
             progress: Progress::Empty,
             adjoint: [vec![0.0; n], vec![0.0; m]],
-            by_parameter: Default::default(),
+            changes: Default::default(),
             on_nodes: Vec::new(),
         })
     }
@@ -233,52 +247,28 @@ impl Implicit {
         pushed
     }
 
-    /// The gradient by one parameter of a family of models, through the equations alone.
+    /// Shares the derivative `whole` by a parameter out among the elements of a node, whose numbers the
+    /// parameter moves: by the changes of the forces on all nodes and of the rows with it.
     ///
     /// # Errors
-    /// [`GradientError::NotReady`], and those of the family.
-    pub(crate) fn by_parameter(
-        &mut self,
-        family: &mut Family,
-        parameter: usize,
-    ) -> Result<f64, GradientError> {
-        self.check_adjoint()?;
-        let [mut dr, mut ds] = std::mem::take(&mut self.by_parameter);
-        let changed = self.equations_by(family, parameter, [&mut dr, &mut ds]);
-        let out = -self.work([&dr, &ds]);
-        self.by_parameter = [dr, ds];
-        changed.map(|()| out)
-    }
-
-    /// The gradient by a parameter of each element of a node by itself, of a family whose parameter
-    /// moves the numbers of all of them, of the force fields, rows and masses on it, and by which the
-    /// derivative is `whole`.
-    ///
-    /// # Errors
-    /// [`GradientError::NotReady`], those of the family, and [`GradientError::NotBuilt`] if the
-    /// parameter moves more than these.
-    pub(crate) fn by_element(
-        &mut self,
-        family: &mut Family,
-        parameter: usize,
-        node: NodeId,
-        whole: f64,
-        out: &mut Vec<f64>,
-    ) -> Result<(), GradientError> {
-        check_index("node", node.index(), self.problem().nodes().len())?;
-        check_own_numbers(self.problem(), node)?;
+    /// [`GradientError::NotOfElements`] if the parameter moves more than what acts on them,
+    /// [`GradientError::NotBuilt`] where something couples them, [`GradientError::NotReady`].
+    pub(crate) fn by_element(&mut self, of: OfElements<'_>, out: &mut Vec<f64>) -> Result<(), GradientError> {
+        let OfElements {
+            parameter,
+            node,
+            whole,
+            forces,
+            rows,
+        } = of;
         let mut on_nodes = std::mem::take(&mut self.on_nodes);
-        let [mut forces, mut rows] = std::mem::take(&mut self.by_parameter);
         let pushed = self.by_force(&mut on_nodes);
         let problem = &self.equations.problem;
-        let given = [&mut forces, &mut rows];
-        let found = pushed.and_then(|()| family.of_nodes(problem, parameter, &self.kept.get(), given));
         let element = problem.node(node);
         let (range, size) = (element.velocity_range(), element.space.velocity_size());
         out.clear();
         out.resize(element.count, 0.0);
-        let acting = forces.get(range.clone()).unwrap_or_default();
-        for (k, (by, force)) in on_nodes[range].iter().zip(acting).enumerate() {
+        for (k, (by, force)) in on_nodes[range.clone()].iter().zip(&forces[range]).enumerate() {
             out[k / size] += by * force;
         }
         for group in problem.row_groups().iter().filter(|group| group.node == node) {
@@ -287,22 +277,22 @@ impl Implicit {
                 out[k / group.size] -= self.adjoint[1][row] * rows[row];
             }
         }
-        let other = other_node(problem, node, [&forces, &rows]);
-        (self.on_nodes, self.by_parameter) = (on_nodes, [forces, rows]);
-        found?;
+        self.on_nodes = on_nodes;
+        pushed?;
+        let problem = &self.equations.problem;
         let sum: f64 = out.iter().sum();
         let size = out.iter().fold(whole.abs(), |size, by| size.max(by.abs()));
-        match (sum - whole).abs() <= TOGETHER * size * (element.count as f64).sqrt() {
-            true => Ok(()),
-            false => Err(GradientError::NotOfElements {
-                parameter,
-                node: element.name.clone(),
-                moved: match other {
-                    Some(other) => format!("what acts on `{}`", problem.node(other).name),
-                    None => "a mapping or a contact".to_owned(),
-                },
-            }),
+        if (sum - whole).abs() <= TOGETHER * size * (out.len() as f64).sqrt() {
+            return Ok(());
         }
+        Err(GradientError::NotOfElements {
+            parameter,
+            node: problem.node(node).name.clone(),
+            moved: match other_node(problem, node, [forces, rows]) {
+                Some(other) => format!("what acts on `{}`", problem.nodes()[other].name),
+                None => "a mapping or a contact".to_owned(),
+            },
+        })
     }
 
     /// The last adjoint solution times changes of the equations.
@@ -313,7 +303,8 @@ impl Implicit {
             .sum()
     }
 
-    /// The change of the residuals with one parameter of a family of models.
+    /// The change of the residuals with one parameter of a family of models, and if wanted of the
+    /// forces on all nodes.
     ///
     /// # Errors
     /// [`GradientError::NotReady`] if nothing is placed, and those of the family.
@@ -322,15 +313,16 @@ impl Implicit {
         family: &mut Family,
         parameter: usize,
         out: [&mut Vec<f64>; 2],
+        forces: Option<&mut Vec<f64>>,
     ) -> Result<(), GradientError> {
         self.check_placed()?;
         family.check_bounds(self.problem(), parameter, &self.linearised.laws.at_bound)?;
-        family.derivative(self.problem(), parameter, &self.kept.get(), out)
+        family.derivative(self.problem(), parameter, &self.kept.get(), out, forces)
     }
 }
 
 /// The other node on which forces and rows change most with a parameter, if there is one.
-fn other_node(problem: &Problem, node: NodeId, [forces, rows]: [&[f64]; 2]) -> Option<NodeId> {
+fn other_node(problem: &Problem, node: NodeId, [forces, rows]: [&[f64]; 2]) -> Option<usize> {
     let mut found = vec![0.0f64; problem.nodes().len()];
     for (node, most) in problem.nodes().iter().zip(&mut found) {
         let own = forces.get(node.velocity_range()).unwrap_or_default();
@@ -349,15 +341,17 @@ fn other_node(problem: &Problem, node: NodeId, [forces, rows]: [&[f64]; 2]) -> O
         .iter()
         .enumerate()
         .filter(|(i, f)| *i != node.index() && **f > TOGETHER * most);
-    let other = others.max_by(|(_, a), (_, b)| a.total_cmp(b))?.0;
-    problem.node_named(&problem.nodes()[other].name)
+    others
+        .max_by(|(_, a), (_, b)| a.total_cmp(b))
+        .map(|(index, _)| index)
 }
 
 /// Refuses nodes with masses or laws that couple their elements: these have no numbers of their own.
 ///
 /// # Errors
-/// [`GradientError::NotBuilt`].
-fn check_own_numbers(problem: &Problem, node: NodeId) -> Result<(), GradientError> {
+/// [`GradientError::NotBuilt`], [`GradientError::Index`].
+pub(crate) fn check_own_numbers(problem: &Problem, node: NodeId) -> Result<(), GradientError> {
+    check_index("node", node.index(), problem.nodes().len())?;
     let count = problem.node(node).count;
     let masses = problem.masses().iter().filter(|mass| mass.node == node);
     let mut coupled = masses.filter(|mass| matches!(mass.component, Mass::Coupled(_)));

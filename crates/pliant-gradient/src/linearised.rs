@@ -3,7 +3,7 @@
 
 use crate::GradientError;
 use crate::StateVector;
-use crate::contacts::{ContactChange, Contacts, EndVelocities, EquationWeights, StartDirection};
+use crate::contacts::{ContactChange, Contacts, EndVelocities, EquationWeights, StartDirection, StepEnds};
 use crate::equations::{Equations, Moment};
 use crate::kinematics::{VelocityVariation, gather, is_linear, places, scatter};
 use crate::laws::{LawMoment, Laws};
@@ -220,13 +220,12 @@ impl Linearised {
         let (problem, evaluation) = (&equations.problem, &equations.evaluation);
         let [_, on_dofs, forces, ..] = &mut self.nodes;
         forces.fill(0.0);
-        let ends = EndVelocities {
-            start: &start.velocities,
+        let ends = StepEnds {
+            start,
             end: &equations.state.velocities,
         };
         let out = &mut ds[problem.row_count()..];
-        self.contacts
-            .by_change((problem, start), change, ends, forces, out);
+        self.contacts.by_change(problem, change, ends, forces, out);
         evaluation.pull_back(problem, forces);
         gather(problem, forces, on_dofs);
         dr.iter_mut().zip(&*on_dofs).for_each(|(r, f)| *r -= f);

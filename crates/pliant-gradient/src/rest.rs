@@ -1,6 +1,6 @@
 //! The derivative of a state of rest.
 
-use crate::implicit::{Implicit, SOLVED, check_external, check_state};
+use crate::implicit::{Implicit, OfElements, SOLVED, check_external, check_own_numbers, check_state};
 use crate::kinematics::gather;
 use crate::solve::SolveReport;
 use crate::vibration::{self, CriticalLoad, VibrationMode};
@@ -219,29 +219,60 @@ impl RestDerivative {
     /// # Errors
     /// Those of [`StepDerivative::by_parameter`](crate::StepDerivative::by_parameter).
     pub fn by_parameter(&mut self, family: &mut Family, parameter: usize) -> Result<f64, GradientError> {
-        let by_equations = self.implicit.by_parameter(family, parameter)?;
+        self.implicit.check_adjoint()?;
+        let [mut dr, mut ds, forces] = std::mem::take(&mut self.implicit.changes);
+        let changed = self
+            .implicit
+            .equations_by(family, parameter, [&mut dr, &mut ds], None);
+        let found = changed.map(|()| self.whole(family, parameter, [&dr, &ds]));
+        self.implicit.changes = [dr, ds, forces];
+        found
+    }
+
+    /// The derivative by a parameter with which the residuals change so, that by the places of held
+    /// coordinates included.
+    fn whole(&self, family: &Family, parameter: usize, changes: [&[f64]; 2]) -> f64 {
         let places = self.by_place.iter().zip(family.start(parameter)[0]);
-        Ok(by_equations + places.map(|(by, x)| by * x).sum::<f64>())
+        places.map(|(by, x)| by * x).sum::<f64>() - self.implicit.work(changes)
     }
 
     /// The gradient, after [`adjoint`](Self::adjoint), by the number that each element of a node has of
     /// its own, for all elements at once: `out` has one entry for each. The parameter of the family
     /// moves these numbers of all elements together: stiffnesses of springs, moduli of the elements of
     /// a solid, masses of particles; where they differ, as a share of each, so that a gradient by shares
-    /// comes out. Cost: that of one parameter, whatever the number of elements.
+    /// comes out. Returns the derivative by the parameter, which is their sum. Cost: that of one
+    /// parameter, whatever the number of elements.
     ///
     /// # Errors
-    /// Those of [`by_parameter`](Self::by_parameter), and [`GradientError::NotBuilt`] if the parameter
-    /// moves more than what acts on the node.
+    /// All errors of [`by_parameter`](Self::by_parameter); [`GradientError::NotOfElements`] if the
+    /// parameter moves more than what acts on the node, [`GradientError::NotBuilt`] where something
+    /// couples its elements.
     pub fn by_element(
         &mut self,
         family: &mut Family,
         parameter: usize,
         node: NodeId,
         out: &mut Vec<f64>,
-    ) -> Result<(), GradientError> {
-        let whole = self.by_parameter(family, parameter)?;
-        self.implicit.by_element(family, parameter, node, whole, out)
+    ) -> Result<f64, GradientError> {
+        self.implicit.check_adjoint()?;
+        check_own_numbers(self.implicit.problem(), node)?;
+        let [mut dr, mut ds, mut forces] = std::mem::take(&mut self.implicit.changes);
+        let changed = self
+            .implicit
+            .equations_by(family, parameter, [&mut dr, &mut ds], Some(&mut forces));
+        let found = changed.and_then(|()| {
+            let whole = self.whole(family, parameter, [&dr, &ds]);
+            let of = OfElements {
+                parameter,
+                node,
+                whole,
+                forces: &forces,
+                rows: &ds,
+            };
+            self.implicit.by_element(of, out).map(|()| whole)
+        });
+        self.implicit.changes = [dr, ds, forces];
+        found
     }
 
     /// The change of the residuals of the placed state with one parameter, that of the places of
@@ -256,7 +287,7 @@ impl RestDerivative {
         [dr, ds]: [&mut Vec<f64>; 2],
     ) -> Result<(), GradientError> {
         self.implicit
-            .equations_by(family, parameter, [&mut *dr, &mut *ds])?;
+            .equations_by(family, parameter, [&mut *dr, &mut *ds], None)?;
         let Implicit {
             equations,
             linearised,

@@ -110,8 +110,6 @@ pub struct StepDerivative {
     start: State,
     h: f64,
     changes: ContactChanges,
-    /// Changes of the equations by a parameter.
-    by_parameter: [Vec<f64>; 2],
     room: [Vec<f64>; 4],
     /// Changes of multipliers that are zero, and room for those of the transposed product.
     rows: [Vec<f64>; 2],
@@ -145,7 +143,6 @@ impl StepDerivative {
             start: State::default(),
             h: 1.0,
             changes: ContactChanges::default(),
-            by_parameter: Default::default(),
             room: std::array::from_fn(|_| vec![0.0; n]),
             rows: std::array::from_fn(|_| vec![0.0; m]),
         })
@@ -404,14 +401,8 @@ impl StepDerivative {
             r.iter_mut().zip(dr).for_each(|(r, d)| *r += d);
             s.iter_mut().zip(ds).for_each(|(s, d)| *s += d);
         }
-        r.iter_mut().chain(&mut *s).for_each(|r| *r = -*r);
-        linearised.laws.clear_at_bounds(s);
-        let report = saddle.solve(false, |u, lambda, dr, ds| {
-            given.copy_from_slice(u);
-            retraction.of_displacement(given);
-            given.iter_mut().for_each(|y| *y *= h);
-            linearised.apply(equations, [given, u], lambda, [dr, ds]);
-        })?;
+        let report = solve_forwards(&mut self.implicit, retraction, h, given)?;
+        let saddle = &self.implicit.saddle;
         let velocity = &saddle.answer[0];
         given.clone_from(velocity);
         retraction.of_displacement(given);
@@ -427,8 +418,8 @@ impl StepDerivative {
         Ok(report)
     }
 
-    /// How the end moves with the length of the step (1/s of it), its start held: `x` is the velocity
-    /// of the end, and `v` its acceleration, as steps of other lengths have them.
+    /// The derivative of the end by the length of the step, its start held: of displacements (m/s,
+    /// rad/s) and of velocities (m/s^2, rad/s^2).
     ///
     /// # Errors
     /// [`GradientError::NotBuilt`] for steps of BDF2, and where rows are driven over time; those of
@@ -472,14 +463,8 @@ impl StepDerivative {
         linearised
             .contacts
             .by_length(&mut s[equations.problem.row_count()..]);
-        r.iter_mut().chain(&mut *s).for_each(|r| *r = -*r);
-        linearised.laws.clear_at_bounds(s);
-        let report = saddle.solve(false, |u, lambda, dr, ds| {
-            given.copy_from_slice(u);
-            retraction.of_displacement(given);
-            given.iter_mut().for_each(|y| *y *= h);
-            linearised.apply(equations, [given, u], lambda, [dr, ds]);
-        })?;
+        let report = solve_forwards(&mut self.implicit, retraction, h, given)?;
+        let saddle = &self.implicit.saddle;
         let accelerated = &saddle.answer[0];
         out.v.clone_from(accelerated);
         velocity
@@ -610,6 +595,31 @@ impl StepDerivative {
         check_state(problem, state, ["positions of a state", "velocities of a state"])?;
         self.implicit.carry(problem, state, by, out)
     }
+}
+
+/// Solves for the changes of the velocities at the end and of the multipliers that take back the changes
+/// of the equations, which are the right-hand sides; with room for n numbers.
+fn solve_forwards(
+    implicit: &mut Implicit,
+    retraction: &Retraction,
+    h: f64,
+    moved: &mut [f64],
+) -> Result<SolveReport, GradientError> {
+    let Implicit {
+        equations,
+        linearised,
+        saddle,
+        ..
+    } = implicit;
+    let [r, s] = &mut saddle.rhs;
+    r.iter_mut().chain(&mut *s).for_each(|r| *r = -*r);
+    linearised.laws.clear_at_bounds(s);
+    saddle.solve(false, |u, lambda, dr, ds| {
+        moved.copy_from_slice(u);
+        retraction.of_displacement(moved);
+        moved.iter_mut().for_each(|y| *y *= h);
+        linearised.apply(equations, [moved, u], lambda, [dr, ds]);
+    })
 }
 
 /// The size of the numbers that a coordinate of an element is rounded with: the largest of its

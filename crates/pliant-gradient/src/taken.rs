@@ -13,7 +13,7 @@ pub struct TakenStep<'a> {
     pub time: f64,
     /// Positions and velocities of all nodes at the start.
     pub start: &'a State,
-    /// The same at the end.
+    /// Positions and velocities of all nodes at the end.
     pub end: &'a State,
     /// Multipliers of the step (N, N m), one per row.
     pub multipliers: &'a [f64],

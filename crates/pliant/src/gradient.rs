@@ -160,7 +160,7 @@ fn check_unmoved(end: &State, start: &State, time: f64) -> Result<(), GradientEr
 /// Takes a step in its parts, and calls `each` after each of them.
 ///
 /// # Errors
-/// Those of [`Simulation::step`] and of `each`.
+/// All errors of [`Simulation::step`] and of `each`.
 fn each_part(
     simulation: &mut Simulation,
     h: f64,

@@ -2,7 +2,7 @@
 
 use super::StepDerivative;
 use crate::contact_family::ContactStep;
-use crate::implicit::Implicit;
+use crate::implicit::{Implicit, OfElements, check_own_numbers};
 use crate::{Family, GradientError};
 use pliant_model::NodeId;
 
@@ -34,31 +34,48 @@ impl StepDerivative {
     /// model has no value at the present positions.
     pub fn by_parameter(&mut self, family: &mut Family, parameter: usize) -> Result<f64, GradientError> {
         self.implicit.check_adjoint()?;
-        let [mut dr, mut ds] = std::mem::take(&mut self.by_parameter);
-        let changed = self.equations_by(family, parameter, [&mut dr, &mut ds]);
-        let out = -self.implicit.work([&dr, &ds]);
-        self.by_parameter = [dr, ds];
-        changed.map(|()| out)
+        let [mut dr, mut ds, forces] = std::mem::take(&mut self.implicit.changes);
+        let changed = self.change(family, parameter, [&mut dr, &mut ds], None);
+        let whole = -self.implicit.work([&dr, &ds]);
+        self.implicit.changes = [dr, ds, forces];
+        changed.map(|()| whole)
     }
 
     /// The gradient, after [`adjoint`](Self::adjoint), by the number that each element of a node has of
     /// its own, for all elements at once: `out` has one entry for each. The parameter of the family
     /// moves these numbers of all elements together: stiffnesses of springs, moduli of the elements of
     /// a solid, masses of particles; where they differ, as a share of each, so that a gradient by shares
-    /// comes out. Cost: that of one parameter, whatever the number of elements.
+    /// comes out. Returns the derivative by the parameter, which is their sum. Cost: that of one
+    /// parameter, whatever the number of elements.
     ///
     /// # Errors
-    /// Those of [`by_parameter`](Self::by_parameter), and [`GradientError::NotBuilt`] if the parameter
-    /// moves more than what acts on the node.
+    /// All errors of [`by_parameter`](Self::by_parameter); [`GradientError::NotOfElements`] if the
+    /// parameter moves more than what acts on the node, [`GradientError::NotBuilt`] where something
+    /// couples its elements.
     pub fn by_element(
         &mut self,
         family: &mut Family,
         parameter: usize,
         node: NodeId,
         out: &mut Vec<f64>,
-    ) -> Result<(), GradientError> {
-        let whole = self.by_parameter(family, parameter)?;
-        self.implicit.by_element(family, parameter, node, whole, out)
+    ) -> Result<f64, GradientError> {
+        self.implicit.check_adjoint()?;
+        check_own_numbers(self.implicit.problem(), node)?;
+        let [mut dr, mut ds, mut forces] = std::mem::take(&mut self.implicit.changes);
+        let changed = self.change(family, parameter, [&mut dr, &mut ds], Some(&mut forces));
+        let found = changed.and_then(|()| {
+            let whole = -self.implicit.work([&dr, &ds]);
+            let of = OfElements {
+                parameter,
+                node,
+                whole,
+                forces: &forces,
+                rows: &ds,
+            };
+            self.implicit.by_element(of, out).map(|()| whole)
+        });
+        self.implicit.changes = [dr, ds, forces];
+        found
     }
 
     /// The change of the residuals of the placed step with one parameter, for
@@ -66,15 +83,26 @@ impl StepDerivative {
     /// those of contacts behind them.
     ///
     /// # Errors
-    /// Those of [`by_parameter`](Self::by_parameter).
+    /// All errors of [`by_parameter`](Self::by_parameter).
     pub fn equations_by(
         &mut self,
         family: &mut Family,
         parameter: usize,
+        out: [&mut Vec<f64>; 2],
+    ) -> Result<(), GradientError> {
+        self.change(family, parameter, out, None)
+    }
+
+    /// The change of the residuals with one parameter, and if wanted of the forces on all nodes.
+    fn change(
+        &mut self,
+        family: &mut Family,
+        parameter: usize,
         [dr, ds]: [&mut Vec<f64>; 2],
+        forces: Option<&mut Vec<f64>>,
     ) -> Result<(), GradientError> {
         self.implicit
-            .equations_by(family, parameter, [&mut *dr, &mut *ds])?;
+            .equations_by(family, parameter, [&mut *dr, &mut *ds], forces)?;
         let Implicit {
             equations,
             linearised,

@@ -52,8 +52,8 @@ pub(super) struct ImpactTimes {
 }
 
 impl ImpactTimes {
-    /// Takes the length of a part to the gradient `by` (of its end, and by the parameters): the rest
-    /// of a step, whose length the others leave; or one that ends when a gap closes.
+    /// Takes the length of a part into the gradient by its end and by the parameters: the rest of a
+    /// step, whose length the others leave; or one that ends when a gap closes.
     ///
     /// # Errors
     /// [`GradientError::NotBuilt`] if the impact at `time` (s) grazes.
@@ -61,7 +61,8 @@ impl ImpactTimes {
         &mut self,
         is_rest: bool,
         time: f64,
-        (gradient, parameters): (&mut StateVector, &mut [f64]),
+        gradient: &mut StateVector,
+        parameters: &mut [f64],
     ) -> Result<(), GradientError> {
         let by_length = gradient.dot(&self.lengthened);
         if is_rest {
@@ -115,5 +116,61 @@ impl ClosingGap {
         for (out, by) in parameters.iter_mut().zip(&self.by_parameter) {
             *out += weight * by;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gap_that_grazes_has_no_time() {
+        let gap = ClosingGap {
+            by_state: vec![(0, 1.0), (2, 1.0)],
+            by_parameter: vec![0.5],
+        };
+        let moved = |last: f64| StateVector {
+            x: vec![3.0, 7.0, last],
+            v: vec![0.0; 3],
+        };
+        assert_eq!(gap.rate(&moved(-1.0), 0.2).ok(), Some(2.0));
+        for grazing in [moved(-3.0), moved(-3.0 - 1e-9), StateVector::zeros(3)] {
+            let said = gap.rate(&grazing, 0.2).unwrap_err().to_string();
+            assert!(
+                said.contains("the impact at t = 0.2 s") && said.contains("grazes"),
+                "{said}"
+            );
+        }
+        let (mut x, mut parameters) = (vec![1.0; 3], vec![1.0]);
+        gap.add_to(2.0, &mut x, &mut parameters);
+        assert_eq!((x, parameters), (vec![3.0, 1.0, 3.0], vec![2.0]));
+    }
+
+    #[test]
+    fn the_contact_that_closes_is_the_nearest_of_its_pair() {
+        let contact = |sides, gap| TakenContact {
+            place: pliant_gradient::ContactPlace {
+                gap,
+                ..Default::default()
+            },
+            moves: Vec::new(),
+            identity: pliant_gradient::ContactIdentity {
+                sides,
+                ..Default::default()
+            },
+            branch: pliant_gradient::ContactBranch::Sticking,
+            law: pliant_gradient::ContactNumbers::default(),
+            share: 1.0,
+            impulse: [0.0; 3],
+            at_change: false,
+        };
+        let all = [contact([0, 2], 0.0), contact([0, 1], -0.1), contact([0, 1], 1e-9)];
+        let kind = |sides| EventKind::Contact {
+            key: Default::default(),
+            sides,
+        };
+        assert_eq!(closing_contact(&all, kind([0, 1]), 0.0).ok(), Some(2));
+        let said = closing_contact(&all, kind([1, 2]), 0.5).unwrap_err().to_string();
+        assert!(said.contains("has no impulse"), "{said}");
     }
 }

@@ -239,7 +239,8 @@ impl ContactSearch {
             motion,
             list: ContactList::default(),
             found: Vec::new(),
-            // What is moved away from a contact that closes in the step is to be found all the same.
+            // What is moved away from a contact that closes in the step is to be found all the same; not
+            // much longer, for what comes near in that time is found where it would touch.
             h: 10.0 * h,
         }
     }

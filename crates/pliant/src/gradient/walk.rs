@@ -364,8 +364,9 @@ impl Walk<'_, '_> {
         let is_rest = taken.end == PartEnd::Whole && before.is_some_and(|part| part.step == step);
         if is_rest || matches!(taken.end, PartEnd::BeforeImpact(_)) {
             self.derivative.by_length(&mut self.times.lengthened)?;
-            let by = (&mut self.gradient, &mut self.out.parameters[..]);
-            self.times.end_part(is_rest, self.run[at + 1].time, by)?;
+            let (gradient, parameters) = (&mut self.gradient, &mut self.out.parameters);
+            self.times
+                .end_part(is_rest, self.run[at + 1].time, gradient, parameters)?;
         }
         let mut before_step = std::mem::take(&mut self.own);
         let [by_memory, by_earlier] = &mut self.by_memory;
@@ -383,17 +384,20 @@ impl Walk<'_, '_> {
         };
         if let Some(family) = &mut self.trajectory.family {
             for k in 0..family.len() {
-                self.out.parameters[k] += self.derivative.by_parameter(family, k)?;
+                let wanted = self.trajectory.each_element.iter().enumerate();
+                let mut whole = None;
+                for (index, (_, node)) in wanted.filter(|(_, (parameter, _))| *parameter == k) {
+                    let by = self.derivative.by_element(family, k, *node, &mut self.by_part)?;
+                    add_to(&mut self.out.elements[index], &self.by_part);
+                    whole = Some(by);
+                }
+                self.out.parameters[k] += match whole {
+                    Some(by) => by,
+                    None => self.derivative.by_parameter(family, k)?,
+                };
                 if let Some((index, gap)) = &mut closing {
                     gap.by_parameter.push(self.derivative.gap_by_parameter(*index));
                 }
-            }
-        }
-        if let Some(family) = &mut self.trajectory.family {
-            for (k, (parameter, node)) in self.trajectory.each_element.iter().enumerate() {
-                self.derivative
-                    .by_element(family, *parameter, *node, &mut self.by_part)?;
-                add_to(&mut self.out.elements[k], &self.by_part);
             }
         }
         self.times.closing = closing.map(|(_, gap)| gap);

@@ -1,7 +1,7 @@
 //! Derivatives by the parameters of contacts: materials, shapes and places of colliders.
 
 use super::options;
-use crate::worlds::rough;
+use crate::worlds::{add_body, rough, slope};
 use pliant::collision::*;
 use pliant::contact::{ContactState, Overlap};
 use pliant::gradient::*;
@@ -9,16 +9,6 @@ use pliant::prelude::*;
 
 /// Simulations as a function of parameters.
 type Make<'a> = dyn Fn(&[f64]) -> Result<Simulation, TrajectoryError> + 'a;
-
-/// The ground, turned about the y axis by an angle, at a height.
-fn ground([angle, height]: [f64; 2], material: Material) -> (World, MaterialId) {
-    let mut world = World::new();
-    let material = world.add_material(material).unwrap();
-    let plane = Shape::half_space([angle.sin(), 0.0, angle.cos()]).unwrap();
-    let ground = Collider::new("ground", plane, Placement::Fixed(Pose::at([0.0, 0.0, height])));
-    world.add(ground.with_material(material)).unwrap();
-    (world, material)
-}
 
 /// A ball of this radius at a height, that moves and spins.
 fn ball(
@@ -35,13 +25,7 @@ fn ball(
     let mass = RigidMass::principal(1.0, [4e-3, 4e-3, 4e-3]);
     m.add_mass("mass", node, Mass::Rigid(vec![mass])).unwrap();
     m.set_body_velocity(node, 0, v, w).unwrap();
-    let place = Placement::Body {
-        node,
-        element: 0,
-        pose: Pose::default(),
-    };
-    let collider = Collider::new("ball", Shape::ball(radius).unwrap(), place);
-    world.add(collider.with_material(material)).unwrap();
+    add_body(&mut world, material, node, 0, Shape::ball(radius).unwrap());
     let mut s = Simulation::with_options(m, options).unwrap();
     s.set_contacts(world).unwrap();
     s
@@ -134,7 +118,7 @@ fn balls_on_slopes() {
         (9.0, ContactState::Sticking, 3),
     ] {
         let make = |p: &[f64]| {
-            let world = ground([p[0], p[1]], rough(p.get(3).copied().unwrap_or(0.4)));
+            let world = slope([p[0], p[1]], rough(p.get(3).copied().unwrap_or(0.4)));
             let height = 0.1;
             let mut own = options();
             own.contacts.overlap = Overlap::Rows {
@@ -156,7 +140,7 @@ fn balls_on_slopes() {
 fn sliding_by_friction_in_closed_form() {
     let (g, h, steps, mu) = (9.81, 0.01, 20, 0.3);
     let make = |p: &[f64]| {
-        let (mut world, material) = ground([0.0, 0.0], rough(p[0]));
+        let (mut world, material) = slope([0.0, 0.0], rough(p[0]));
         let mut m = Model::new();
         m.set_gravity([0.0, 0.0, -g]).unwrap();
         let node = m.add_particles("puck", &[[0.0; 3]]).unwrap();
@@ -201,7 +185,7 @@ fn bounces() {
             restitution: p[0],
             ..rough(p[1])
         };
-        let world = ground([0.1, 0.0], material);
+        let world = slope([0.1, 0.0], material);
         Ok(ball(
             [p[2], 0.1315],
             [[0.8, 0.1, -1.0], [1.0, 2.0, 0.5]],
@@ -230,7 +214,7 @@ fn soft_ground() {
             relaxation_time: p[1],
             ..rough(p[2])
         };
-        let world = ground([0.0, 0.0], material);
+        let world = slope([0.0, 0.0], material);
         Ok(ball(
             [p[3], 0.0985],
             [[0.5, 0.1, -0.1], [1.0, 0.0, 0.5]],
@@ -289,7 +273,7 @@ fn contacts_of_nodes_whose_mapping_is_a_parameter() {
             restitution: 0.5,
             ..rough(0.3)
         };
-        let (mut world, material) = ground([0.05, 0.0], material);
+        let (mut world, material) = slope([0.05, 0.0], material);
         let place = Placement::Points(point);
         let tip = Collider::new("tip", Shape::soft_points(&[0], 0.02).unwrap(), place);
         world.add(tip.with_material(material)).unwrap();
@@ -333,7 +317,7 @@ fn laws_that_begin_to_act_are_refused() {
         }),
     ] {
         let make = |p: &[f64]| {
-            let world = ground([0.0, 0.0], material(p[0].abs()));
+            let world = slope([0.0, 0.0], material(p[0].abs()));
             Ok(ball([0.1, 0.1], motion, world, options()))
         };
         let mut family = family_of_simulations(&make, &[0.0], &[1e-3]).unwrap();
@@ -346,7 +330,7 @@ fn laws_that_begin_to_act_are_refused() {
     let make = |p: &[f64]| {
         let mut own = options();
         own.contacts.accuracy = p[0];
-        Ok(ball([0.1, 0.1], motion, ground([0.0, 0.0], rough(0.1)), own))
+        Ok(ball([0.1, 0.1], motion, slope([0.0, 0.0], rough(0.1)), own))
     };
     let said = family_of_simulations(&make, &[1e-9], &[1e-9])
         .unwrap_err()

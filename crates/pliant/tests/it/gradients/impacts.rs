@@ -1,7 +1,8 @@
 //! Derivatives through impacts whose time moves: steps that are taken in parts.
 
-use super::options;
-use crate::worlds::rough;
+use super::steps::chain;
+use super::{between, off_differences, options};
+use crate::worlds::{add_body, rough};
 use pliant::collision::*;
 use pliant::gradient::*;
 use pliant::prelude::*;
@@ -23,22 +24,12 @@ fn ball(p: &[f64], friction: f64, slope: f64) -> Result<Simulation, TrajectoryEr
     let mass = RigidMass::principal(1.0, [0.4 * radius * radius; 3]);
     m.add_mass("mass", node, Mass::Rigid(vec![mass]))?;
     m.set_body_velocity(node, 0, [speed, 0.2, 0.0], [1.0, 2.0, 3.0])?;
-    let mut world = World::new();
     let material = Material {
         restitution: e,
         ..rough(friction)
     };
-    let material = world.add_material(material).unwrap();
-    let plane = Shape::half_space([slope.sin(), 0.0, slope.cos()]).unwrap();
-    let ground = Collider::new("ground", plane, Placement::Fixed(Pose::default()));
-    world.add(ground.with_material(material)).unwrap();
-    let place = Placement::Body {
-        node,
-        element: 0,
-        pose: Pose::default(),
-    };
-    let collider = Collider::new("ball", Shape::ball(radius).unwrap(), place);
-    world.add(collider.with_material(material)).unwrap();
+    let (mut world, material) = crate::worlds::slope([slope, 0.0], material);
+    add_body(&mut world, material, node, 0, Shape::ball(radius).unwrap());
     let mut s = Simulation::with_options(m, located())?;
     s.set_contacts(world)?;
     Ok(s)
@@ -77,6 +68,13 @@ fn the_height_after_bounces_is_that_of_parabolas() {
         let mut trajectory = Trajectory::new(steps, h);
         trajectory.family = Some(&mut family);
         let found = trajectory.gradient(&mut s, &mut place(steps, 2)).unwrap();
+        // In a step of one length the time of the impact stays: what begins higher ends higher.
+        let mut in_step = make(&p).unwrap();
+        in_step.options.contacts.locate_impacts = false;
+        let stays = Trajectory::new(steps, h)
+            .gradient(&mut in_step, &mut place(steps, 2))
+            .unwrap();
+        assert!((stays.start.x[2] - 1.0).abs() < 1e-9, "{:?}", stays.start);
         // The ball is above the ground, and was on it in one step alone.
         assert_eq!(
             (found.report.active.frictionless, found.report.active.at_change),
@@ -176,22 +174,13 @@ fn boxes_on_corners_and_balls_on_balls() {
         let mass = RigidMass::cuboid(2.0, [0.2, p[1], 0.1]);
         m.add_mass("mass", node, Mass::Rigid(vec![mass]))?;
         m.set_body_velocity(node, 0, [0.4, -0.2, 0.0], [p[2], 2.0, 0.5])?;
-        let mut world = World::new();
         let material = Material {
             restitution: p[3],
             ..rough(0.3)
         };
-        let material = world.add_material(material).unwrap();
-        crate::worlds::ground(&mut world, material);
-        let place = Placement::Body {
-            node,
-            element: 0,
-            pose: Pose::default(),
-        };
+        let (mut world, material) = crate::worlds::slope([0.0; 2], material);
         let shape = Shape::cuboid([0.1, 0.5 * p[1], 0.05]).unwrap();
-        world
-            .add(Collider::new("box", shape, place).with_material(material))
-            .unwrap();
+        add_body(&mut world, material, node, 0, shape);
         let mut s = Simulation::with_options(m, located())?;
         s.set_contacts(world)?;
         Ok(s)
@@ -213,17 +202,217 @@ fn boxes_on_corners_and_balls_on_balls() {
         };
         let material = world.add_material(material).unwrap();
         for element in [0, 1] {
-            let place = Placement::Body {
-                node,
-                element,
-                pose: Pose::default(),
-            };
-            let collider = Collider::new(&format!("ball {element}"), Shape::ball(0.1).unwrap(), place);
-            world.add(collider.with_material(material)).unwrap();
+            add_body(&mut world, material, node, element, Shape::ball(0.1).unwrap());
         }
         let mut s = Simulation::with_options(m, located())?;
         s.set_contacts(world)?;
         Ok(s)
     };
     check("balls", &balls, &[0.02, 1.0, 3.0], 40);
+}
+
+/// How the end of a step moves with its length is that of differences: of chains with springs, and of
+/// balls that slip, roll, lie on soft ground, land, bounce and are lifted out of their overlap.
+#[test]
+fn steps_of_other_lengths() {
+    let ball = |height: f64, [v, w]: [[f64; 3]; 2], material: Material| {
+        let mut m = Model::new();
+        m.set_gravity([0.0, 0.0, -G]).unwrap();
+        let node = m
+            .add_rigid_bodies("ball", &[Pose::at([0.0, 0.0, height])])
+            .unwrap();
+        let mass = RigidMass::principal(1.0, [4e-3, 5e-3, 6e-3]);
+        m.add_mass("mass", node, Mass::Rigid(vec![mass])).unwrap();
+        m.set_body_velocity(node, 0, v, w).unwrap();
+        let (mut world, material) = crate::worlds::slope([0.1, 0.0], material);
+        add_body(&mut world, material, node, 0, Shape::ball(0.1).unwrap());
+        let mut own = options();
+        own.contacts.overlap = pliant::contact::Overlap::Rows {
+            rate: 20.0,
+            speed: 10.0,
+        };
+        let mut s = Simulation::with_options(m, own).unwrap();
+        s.set_contacts(world).unwrap();
+        s
+    };
+    let soft = Material {
+        compliance: 1e-4,
+        relaxation_time: 5e-3,
+        ..rough(0.2)
+    };
+    let bouncy = Material {
+        restitution: 0.6,
+        ..rough(0.2)
+    };
+    let down = [[0.5, 0.1, -1.0], [1.0, 2.0, 3.0]];
+    let level = [[1.0, 0.3, -0.1], [0.0, 9.0, 1.0]];
+    for (what, mut s) in [
+        ("chain", Simulation::with_options(chain(4), options()).unwrap()),
+        ("slips", ball(0.095, down, rough(0.1))),
+        ("rolls", ball(0.095, level, rough(2.0))),
+        ("soft", ball(0.0985, down, soft)),
+        ("lands", ball(0.105, down, rough(0.2))),
+        ("bounces", ball(0.105, down, bouncy)),
+        ("flies", ball(0.3, down, bouncy)),
+    ] {
+        let h = 0.01;
+        let start = s.checkpoint();
+        s.step(h).unwrap();
+        let end = s.state().clone();
+        let mut derivative = s.step_derivative().unwrap();
+        let mut contacts = Vec::new();
+        s.last_contacts(&mut contacts).unwrap();
+        assert_eq!(contacts.is_empty(), what == "chain" || what == "flies", "{what}");
+        let step = s.last_step(&contacts).unwrap();
+        derivative.place(s.problem(), &step).unwrap();
+        let mut found = StateVector::default();
+        derivative.by_length(&mut found).unwrap();
+        let model = s.problem().clone();
+        let off = off_differences(&found, |t| {
+            s.restore(&start).unwrap();
+            s.step(h * (1.0 + t)).ok()?;
+            let mut by = between(&model, &end, s.state());
+            by.x.iter_mut().chain(&mut by.v).for_each(|d| *d /= h);
+            Some(by)
+        });
+        assert!(off < 1e-7, "{what}: {off:.1e}");
+    }
+}
+
+/// The gradient by forces on the ball and by the stiffness of a spring, which are chosen step by step,
+/// through steps that are taken in parts.
+#[test]
+fn forces_and_inputs_act_in_all_parts_of_a_step() {
+    let steps = 40;
+    let make = || {
+        let mut m = Model::new();
+        let node = m.add_rigid_bodies("ball", &[Pose::at([0.0, 0.0, 0.4])]).unwrap();
+        let mass = RigidMass::principal(1.0, [4e-3; 3]);
+        m.add_mass("mass", node, Mass::Rigid(vec![mass])).unwrap();
+        m.set_body_velocity(node, 0, [1.0, 0.0, -1.0], [0.0; 3]).unwrap();
+        let spring = m
+            .add_force_field("spring", node, Pull::new(1), Treatment::Stiffness)
+            .unwrap();
+        let material = Material {
+            restitution: 0.7,
+            ..rough(0.2)
+        };
+        let (mut world, material) = crate::worlds::slope([0.1, 0.0], material);
+        add_body(&mut world, material, node, 0, Shape::ball(0.1).unwrap());
+        let mut s = Simulation::with_options(m, located()).unwrap();
+        s.set_contacts(world).unwrap();
+        (s, node, spring)
+    };
+    // Upwards, along x, and the stiffness.
+    let chosen = |step: usize| [0.2, -9.0 + 0.05 * step as f64, 3.0 - 0.02 * step as f64];
+    let choose = |s: &mut Simulation, (node, spring): (NodeId, ComponentId), [x, z, k]: [f64; 3]| {
+        s.set_force(node, 0, &[x, 0.1, z, 0.0, 0.0, 0.0])?;
+        s.set_input(spring, 1, k)
+    };
+    let run = |at: usize, k: usize, t: f64| {
+        let (mut s, node, spring) = make();
+        for step in 0..steps {
+            let mut now = chosen(step);
+            if step == at {
+                now[k] += t;
+            }
+            choose(&mut s, (node, spring), now).unwrap();
+            s.step(0.01).unwrap();
+        }
+        s.state().positions[2]
+    };
+    let (mut s, node, spring) = make();
+    let mut trajectory = Trajectory::new(steps, 0.01);
+    (trajectory.forces_on, trajectory.inputs) = (vec![node], true);
+    trajectory.control = Some(Box::new(|step, s: &mut Simulation| {
+        Ok(choose(s, (node, spring), chosen(step))?)
+    }));
+    let found = trajectory.gradient(&mut s, &mut place(steps, 2)).unwrap();
+    assert!(found.report.active.slipping + found.report.active.sticking >= 1);
+    for step in (0..steps).step_by(3).chain(10..24) {
+        let by = &found.forces[step];
+        for (k, own) in [by[0], by[2], found.inputs[step][1]].into_iter().enumerate() {
+            let value = |t: f64| run(step, k, t);
+            let by = (8.0 * (value(0.01) - value(-0.01)) - (value(0.02) - value(-0.02))) / 0.12;
+            // Differences divide the rounding of runs, about 1e-12 m, by their step of 0.01; longer
+            // ones turn the friction of the impact from slip to stick.
+            assert!((own - by).abs() < 1e-9, "{step}, {k}: {own} {by}");
+        }
+    }
+    assert!(found.forces[0][2].abs() > 1e-5 && found.inputs[0][1].abs() > 1e-7);
+}
+
+/// Steps whose equations know the time, or the step before, have no derivative by their length.
+#[test]
+fn steps_that_know_the_time_are_refused() {
+    let mut driven = Model::new();
+    let bead = driven.add_scalars("bead", &[0.0]).unwrap();
+    driven.add_mass("mass", bead, Mass::Uniform(1.0)).unwrap();
+    let row = driven.add_constraint("driven", bead, Level::Position).unwrap();
+    driven
+        .set_motion(row, Some(PrescribedMotion::ramp(0.0, 1.0)))
+        .unwrap();
+    let mut free = Model::new();
+    let bead = free.add_scalars("bead", &[0.0]).unwrap();
+    free.add_mass("mass", bead, Mass::Uniform(1.0)).unwrap();
+    for (model, integrator, says) in [
+        (driven, Integrator::Nonlinear, "`driven`"),
+        (free, Integrator::bdf2(), "BDF2"),
+    ] {
+        let own = Options {
+            integrator,
+            ..options()
+        };
+        let mut s = Simulation::with_options(model, own).unwrap();
+        for _ in 0..3 {
+            s.step(0.01).unwrap();
+        }
+        let mut derivative = s.step_derivative().unwrap();
+        let step = s.last_step(&[]).unwrap();
+        derivative.place(s.problem(), &step).unwrap();
+        let refused = derivative.by_length(&mut StateVector::default());
+        let said = refused.unwrap_err().to_string();
+        assert!(said.contains(says) && said.contains("length of a step"), "{said}");
+    }
+}
+
+/// How contacts move is found from places where they are open: impacts of colliders that do not take
+/// notice of what they do not touch are refused.
+#[test]
+fn impacts_of_colliders_without_a_margin_are_refused() {
+    let make = |p: &[f64]| -> Result<Simulation, TrajectoryError> {
+        let mut m = Model::new();
+        m.set_gravity([0.0, 0.0, -G])?;
+        let node = m.add_rigid_bodies("ball", &[Pose::at([0.0, 0.0, p[0]])])?;
+        m.add_mass(
+            "mass",
+            node,
+            Mass::Rigid(vec![RigidMass::principal(1.0, [4e-3; 3])]),
+        )?;
+        let material = Material {
+            restitution: 0.7,
+            ..rough(0.2)
+        };
+        let mut world = World::new();
+        let material = world.add_material(material)?;
+        let plane = Shape::half_space([0.0, 0.0, 1.0])?;
+        let place = Placement::Body {
+            node,
+            element: 0,
+            pose: Pose::default(),
+        };
+        for (name, shape, place) in [
+            ("ground", plane, Placement::Fixed(Pose::default())),
+            ("ball", Shape::ball(0.1)?, place),
+        ] {
+            let collider = Collider::new(name, shape, place).with_margin(0.0);
+            world.add(collider.with_material(material))?;
+        }
+        let mut s = Simulation::with_options(m, located())?;
+        s.set_contacts(world)?;
+        Ok(s)
+    };
+    let refused = Trajectory::new(40, 0.01).gradient(&mut make(&[0.4]).unwrap(), &mut place(40, 2));
+    let said = refused.unwrap_err().to_string();
+    assert!(said.contains("it comes and goes"), "{said}");
 }

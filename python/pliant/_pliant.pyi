@@ -472,6 +472,7 @@ class Rollout:
         *,
         velocities: bool = False,
         steps: int | None = None,
+        smoothing: float | None = None,
     ) -> Rollout: ...
     @property
     def parameters(self) -> dict[str, float]: ...

@@ -18,6 +18,10 @@ const MOST: usize = 10_000_000;
 /// has ``integrator: Nonlinear``, or ``Bdf2`` (of second order, without contacts), and moves by
 /// itself.
 ///
+/// With ``smoothing`` gradients are those of steps whose contacts a barrier of this energy (J)
+/// smoothes: contacts that are near, within the ``margin`` of their colliders or about to close in ten
+/// steps, have a share in them before they touch. The moments are those of the scene all the same.
+///
 /// :mod:`pliant.torch` and :mod:`pliant.jax` have it as a function of their arrays.
 ///
 /// >>> import pliant
@@ -48,7 +52,7 @@ pub(crate) struct Rollout {
 #[pymethods]
 impl Rollout {
     #[new]
-    #[pyo3(signature = (model, parameters, nodes, *, velocities=false, steps=None))]
+    #[pyo3(signature = (model, parameters, nodes, *, velocities=false, steps=None, smoothing=None))]
     fn new(
         py: Python<'_>,
         model: &Bound<'_, Model>,
@@ -56,6 +60,7 @@ impl Rollout {
         nodes: Vec<String>,
         velocities: bool,
         steps: Option<&Bound<'_, PyAny>>,
+        smoothing: Option<f64>,
     ) -> PyResult<Self> {
         let steps = steps
             .map(|n| arrays::count(py, n, "steps of a rollout", (1, MOST)))
@@ -85,7 +90,13 @@ impl Rollout {
             )
             .collect();
         let build = model.builder(parameters.clone());
-        let inner = py.detach(|| Inner::new(build, &values, &outputs, steps));
+        let inner = py.detach(|| {
+            let inner = Inner::new(build, &values, &outputs, steps)?;
+            match smoothing {
+                Some(energy) => inner.with_smoothing(energy),
+                None => Ok(inner),
+            }
+        });
         Ok(Self {
             inner: inner.map_err(|e| raise(py, &e))?,
             names: parameters,

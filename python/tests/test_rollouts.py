@@ -200,3 +200,26 @@ def test_what_a_function_raises_comes_out() -> None:
         rollout.hessian_product([0.7], [1], lambda way: way[:2])
     with pytest.raises(ValueError, match="a direction of the parameters"):
         rollout.hessian_product([0.7], [1, 2], refuses)
+
+
+def test_smoothed_contacts_are_felt_before_they_touch() -> None:
+    text = """(
+        parameters: {"speed": 0.4},
+        run: (duration: 1, step: 0.01, integrator: Nonlinear),
+        materials: [(name: "soft", restitution: 0, friction: 0)],
+        nodes: [Bodies(name: "balls", bodies: [
+            (position: (0, 0, 0), shape: Sphere(0.1), mass: 1, velocity: ("$speed", 0, 0)),
+            (position: (0.7, 0, 0), shape: Sphere(0.1), mass: 1),
+        ])],
+        colliders: [Bodies(node: "balls", material: "soft", margin: 1)],
+    )"""
+    own = pliant.Rollout(model(text), ["speed"], ["balls"])
+    smoothed = pliant.Rollout(model(text), ["speed"], ["balls"], smoothing=1e-3)
+    by = np.zeros(own.shape)
+    by[-1, 7] = 1
+    assert own.gradient([0.4], by) == [0]
+    assert 0.001 < smoothed.gradient([0.4], by)[0] < 0.5
+    assert (own.run([0.4]) == smoothed.run([0.4])).all()
+    for energy in [0, -1, float("nan")]:
+        with pytest.raises(ValueError, match="an energy above zero"):
+            pliant.Rollout(model(text), ["speed"], ["balls"], smoothing=energy)

@@ -13,11 +13,13 @@
 //! ```
 //!
 //! Contacts without an impulse have no equation: the derivative is that of the present branches,
-//! one-sided where one of them is about to change.
+//! one-sided where one of them is about to change. A [smoothed law](smoothed) has no branches.
 
 mod kinematics;
+mod smoothed;
 
 use crate::kinematics::is_linear;
+use crate::taken::TakenStep;
 use crate::taken::{
     ContactBranch, ContactIdentity, ContactNumbers, ContactPlace, ContactSample, TakenContact,
 };
@@ -26,6 +28,7 @@ use kinematics::{Column, ContactJacobian, ContactKinematics, frame};
 use pliant_dense::Vec3;
 use pliant_kkt::{Support, Tail};
 use pliant_model::{Model, NodeKind, Space, State};
+use smoothed::Barrier;
 use std::ops::Range;
 
 /// A contact with the derivative of its equations.
@@ -47,13 +50,21 @@ struct LinearisedContact {
     r: [f64; 3],
     /// Velocities of the rows at the end (m/s).
     u: [f64; 3],
-    /// Factor of the gap in the equation of the normal (1/s).
-    by_gap: f64,
-    /// Factor of the normal impulse in that equation (1/kg).
-    by_force: f64,
-    /// Coefficient of restitution in that equation: zero without an impact.
-    restitution: f64,
+    normal: NormalFactors,
     gap: f64,
+    /// The barrier of a smoothed law, which has no branch.
+    barrier: Option<Barrier>,
+}
+
+/// Factors in the equation of the normal of a contact.
+#[derive(Clone, Copy, Debug)]
+struct NormalFactors {
+    /// Of the gap (1/s).
+    by_gap: f64,
+    /// Of the impulse (1/kg).
+    by_force: f64,
+    /// Of the velocity at the start: the coefficient of restitution, zero without an impact.
+    restitution: f64,
 }
 
 /// Derivatives of a contact by one independent coordinate.
@@ -86,6 +97,36 @@ pub(crate) struct EndVelocities<'a> {
 pub(crate) struct StepEnds<'a> {
     pub(crate) start: &'a State,
     pub(crate) end: &'a [f64],
+}
+
+/// The step that contacts are of: its length (s), its start, and the velocities of all nodes at its
+/// end.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ContactStart<'a> {
+    h: f64,
+    start: &'a State,
+    end: &'a [f64],
+    /// The energy of the barrier of smoothed laws (J), if they are.
+    smoothing: Option<f64>,
+}
+
+impl<'a> ContactStart<'a> {
+    pub(crate) fn of(step: &TakenStep<'a>) -> Self {
+        Self {
+            h: step.h,
+            start: step.start,
+            end: &step.end.velocities,
+            smoothing: None,
+        }
+    }
+
+    /// With laws that a barrier of this energy (J) smoothes.
+    pub(crate) fn smoothed(self, energy: f64) -> Self {
+        Self {
+            smoothing: Some(energy),
+            ..self
+        }
+    }
 }
 
 /// Weights of the equations, as an adjoint has them.
@@ -163,19 +204,22 @@ impl Contacts {
         }
     }
 
-    /// Takes the contacts of a step of length `h` (s) from `start` to velocities `end` of all
-    /// nodes.
+    /// Takes the contacts of a step.
     ///
     /// # Errors
     /// [`GradientError::NotBuilt`] for contacts of elements that are mapped nonlinearly.
-    pub(crate) fn place(
+    pub(crate) fn place<'a>(
         &mut self,
         model: &Model,
-        contacts: &[TakenContact],
-        h: f64,
-        start: &State,
-        end: &[f64],
+        contacts: impl IntoIterator<Item = &'a TakenContact>,
+        step: ContactStart<'_>,
     ) -> Result<(), GradientError> {
+        let ContactStart {
+            h,
+            start,
+            end,
+            smoothing,
+        } = step;
         self.list.clear();
         self.moves.clear();
         self.columns.clear();
@@ -197,10 +241,12 @@ impl Contacts {
                 check_length("supports of the derivative of a contact", expected, found)?;
             }
             let axes = frame(Vec3::from(place.normal));
-            let count = match contact.branch {
-                ContactBranch::Frictionless => 1,
-                _ => 3,
+            let law = contact.law;
+            let is_frictionless = match smoothing {
+                Some(_) => law.friction == 0.0,
+                None => contact.branch == ContactBranch::Frictionless,
             };
+            let count = if is_frictionless { 1 } else { 3 };
             let kinematics = ContactKinematics {
                 model,
                 start,
@@ -221,7 +267,6 @@ impl Contacts {
                 columns: &self.columns[columns.clone()],
             };
             let impulse = Vec3::from(contact.impulse);
-            let law = contact.law;
             let reach = h + law.relaxation;
             let closing = rows.times(&start.velocities)[0];
             let is_closed = place.gap <= 0.0;
@@ -248,14 +293,16 @@ impl Contacts {
                 branch: contact.branch,
                 law,
                 share: contact.share,
-                by_gap,
-                by_force,
-                restitution: if strikes && law.compliance == 0.0 {
-                    restitution
-                } else {
-                    0.0
+                normal: NormalFactors {
+                    by_gap,
+                    by_force,
+                    restitution: match strikes && law.compliance == 0.0 {
+                        true => restitution,
+                        false => 0.0,
+                    },
                 },
                 gap: place.gap,
+                barrier: smoothing.map(Barrier::of),
             });
         }
         Ok(())
@@ -290,7 +337,12 @@ impl Contacts {
         for c in &self.list {
             let before = self.jacobian(&c.columns).times(start)[0];
             let fastest = fastest.max(given(c.first) * c.r[0].abs());
-            let normal = c.u[0] + c.by_gap * c.gap + c.by_force * c.r[0] + c.restitution * before;
+            let normal = c.gap_velocity(before);
+            if let Some([normal, across @ ..]) = c.smoothed_residual(before) {
+                let fastest = fastest.max(c.gap_velocity(before).abs());
+                worst = worst.max(normal.abs().max(across[0].hypot(across[1])) / fastest);
+                continue;
+            }
             worst = worst.max(normal.abs() / fastest);
             match c.branch {
                 ContactBranch::Frictionless => {}
@@ -307,17 +359,24 @@ impl Contacts {
     }
 
     /// Makes the rows of the preconditioner: those that slip have none.
-    pub(crate) fn fill(&self, contacts: &[TakenContact], tail: &mut Tail) {
+    pub(crate) fn fill(&self, tail: &mut Tail) {
         tail.clear();
-        for (c, taken) in self.list.iter().zip(contacts) {
+        for c in &self.list {
             let mut axes = c.axes;
-            if c.branch == ContactBranch::Slipping {
+            // How stiff friction is across the slip is left to the iterations.
+            let (slips, by_friction) = match (c.cone_path(), c.branch) {
+                (Some(path), _) => path.preconditioner(),
+                (None, ContactBranch::Slipping) if c.barrier.is_none() => (true, 1.0),
+                _ => (false, 0.0),
+            };
+            if slips {
                 (axes[1], axes[2]) = ([0.0; 3], [0.0; 3]);
             }
-            let rows = tail.push_both(&axes[..c.count], &[], &taken.place.supports);
-            tail.r[rows.start] = c.by_force;
-            if c.branch == ContactBranch::Slipping {
-                (tail.r[rows.start + 1], tail.r[rows.start + 2]) = (1.0, 1.0);
+            let supports = &self.supports[c.supports.clone()];
+            let rows = tail.push_both(&axes[..c.count], &[], supports);
+            tail.r[rows.start] = c.by_normal_force();
+            if c.count == 3 {
+                (tail.r[rows.start + 1], tail.r[rows.start + 2]) = (by_friction, by_friction);
             }
         }
     }
@@ -365,7 +424,7 @@ impl Contacts {
         for c in &self.list {
             let own = c.first..c.first + c.count;
             let mut du = [0.0; 3];
-            let mut direct = c.restitution * self.jacobian(&c.columns).times(direction.v)[0];
+            let mut direct = c.normal.restitution * self.jacobian(&c.columns).times(direction.v)[0];
             for moved in self.moves[c.moves.clone()]
                 .iter()
                 .filter(|m| direction.x[m.dof] != 0.0)
@@ -375,7 +434,8 @@ impl Contacts {
                 rows.add_transposed(c.r.map(|r| by * r / self.h), forces);
                 let end = rows.times(ends.end);
                 (0..3).for_each(|i| du[i] += by * end[i]);
-                direct += by * (c.by_gap * moved.gap + c.restitution * rows.times(ends.start)[0]);
+                direct +=
+                    by * (c.normal.by_gap * moved.gap + c.normal.restitution * rows.times(ends.start)[0]);
             }
             let mut found = c.equations(du, [0.0; 3]);
             found[0] += direct;
@@ -425,12 +485,10 @@ impl Contacts {
             let before = rows.times(&ends.start.velocities)[0];
             let before_by = moved.times(&ends.start.velocities)[0] + rows.times(change.velocities.start)[0];
             let [by_gap, by_force, restitution] = c.factors_by(self.h, &by.law);
-            found[0] += c.by_gap * by.place.gap + by_gap * c.gap + by_force * c.r[0];
-            found[0] += c.restitution * before_by + restitution * before;
-            if c.branch == ContactBranch::Slipping {
-                let (way, _) = c.way();
-                (0..2).for_each(|i| found[1 + i] += by.law.friction * c.r[0] * way[i]);
-            }
+            found[0] += c.normal.by_gap * by.place.gap + by_gap * c.gap + by_force * c.r[0];
+            found[0] += c.normal.restitution * before_by + restitution * before;
+            let by_friction = c.by_friction_limit();
+            (0..2).for_each(|i| found[1 + i] += by.law.friction * c.r[0] * by_friction[i]);
             out[own].copy_from_slice(&found[..c.count]);
             self.columns.truncate(kept);
         }
@@ -468,11 +526,11 @@ impl Contacts {
                 let pushed = rows.times(weights.forces);
                 let force: f64 = pushed.iter().zip(c.r).map(|(a, r)| a * r / self.h).sum();
                 let end: f64 = rows.times(ends.end).iter().zip(by_u).map(|(a, b)| a * b).sum();
-                let direct = c.by_gap * moved.gap + c.restitution * rows.times(ends.start)[0];
+                let direct = c.normal.by_gap * moved.gap + c.normal.restitution * rows.times(ends.start)[0];
                 x[moved.dof] += force + end + on_rows[0] * direct;
             }
             self.jacobian(&c.columns)
-                .add_transposed([c.restitution * on_rows[0], 0.0, 0.0], v);
+                .add_transposed([c.normal.restitution * on_rows[0], 0.0, 0.0], v);
         }
     }
 }
@@ -480,13 +538,17 @@ impl Contacts {
 impl LinearisedContact {
     /// Whether it is hard, and closes from a gap without an impact.
     fn is_open(&self) -> bool {
-        self.law.compliance == 0.0 && self.gap > 0.0 && self.restitution == 0.0
+        self.law.compliance == 0.0 && self.gap > 0.0 && self.normal.restitution == 0.0
     }
 
     /// The changes of its equations for changes of the velocities of its rows and of its impulse.
     fn equations(&self, du: [f64; 3], dr: [f64; 3]) -> [f64; 3] {
-        let mut out = [du[0] + self.by_force * dr[0], du[1], du[2]];
-        if self.branch == ContactBranch::Slipping {
+        let mut out = [du[0] + self.by_normal_force() * dr[0], du[1], du[2]];
+        if let Some(path) = self.cone_path() {
+            let limit = self.law.friction * dr[0];
+            let found = path.equations([du[1], du[2]], [dr[1], dr[2]], limit);
+            (out[1], out[2]) = (found[0], found[1]);
+        } else if self.branch == ContactBranch::Slipping && self.barrier.is_none() {
             let mu = self.law.friction;
             let (way, speed) = self.way();
             let along = way[0] * du[1] + way[1] * du[2];
@@ -500,8 +562,12 @@ impl LinearisedContact {
 
     fn equations_transposed(&self, q: [f64; 3]) -> ([f64; 3], [f64; 3]) {
         let mut by_u = q;
-        let mut by_r = [self.by_force * q[0], 0.0, 0.0];
-        if self.branch == ContactBranch::Slipping {
+        let mut by_r = [self.by_normal_force() * q[0], 0.0, 0.0];
+        if let Some(path) = self.cone_path() {
+            let (u, r, limit) = path.equations_transposed([q[1], q[2]]);
+            (by_u[1], by_u[2]) = (u[0], u[1]);
+            by_r = [by_r[0] + self.law.friction * limit, r[0], r[1]];
+        } else if self.branch == ContactBranch::Slipping && self.barrier.is_none() {
             let mu = self.law.friction;
             let (way, speed) = self.way();
             let along = way[0] * q[1] + way[1] * q[2];
@@ -511,6 +577,32 @@ impl LinearisedContact {
             }
         }
         (by_u, by_r)
+    }
+
+    /// The factor of the change of its normal impulse in the equation of the normal (1/kg).
+    fn by_normal_force(&self) -> f64 {
+        match &self.barrier {
+            Some(barrier) if barrier.slack > 0.0 => self.normal.by_force + barrier.slack / self.r[0],
+            _ => self.normal.by_force,
+        }
+    }
+
+    /// The changes of its equations of friction with the largest friction, `mu r_n`.
+    fn by_friction_limit(&self) -> [f64; 2] {
+        match (self.cone_path(), self.branch) {
+            (Some(path), _) => path.by_limit(),
+            (None, ContactBranch::Slipping) if self.barrier.is_none() => self.way().0,
+            _ => [0.0; 2],
+        }
+    }
+
+    /// The velocity of its normal at which its law is written, with the one at the start (m/s): it
+    /// carries an impulse where that is zero.
+    fn gap_velocity(&self, before: f64) -> f64 {
+        self.u[0]
+            + self.normal.by_gap * self.gap
+            + self.normal.by_force * self.r[0]
+            + self.normal.restitution * before
     }
 
     /// The changes of the factors of the gap, of the impulse, and of the velocity at the start in its
@@ -523,7 +615,7 @@ impl LinearisedContact {
             return [shorter, by_force, 0.0];
         }
         let recovery = if self.gap <= 0.0 { by.recovery } else { 0.0 };
-        let restitution = match self.restitution > 0.0 {
+        let restitution = match self.normal.restitution > 0.0 {
             true => self.share * by.restitution,
             false => 0.0,
         };

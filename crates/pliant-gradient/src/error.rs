@@ -100,6 +100,24 @@ pub enum GradientError {
         /// The scale.
         scale: f64,
     },
+    /// No step with smoothed contacts was found.
+    #[error(
+        "no step with contacts smoothed by {energy} J was found: the equations miss {share:.1e} of the terms of {place}; take a higher energy"
+    )]
+    NotSmoothed {
+        /// The energy (J).
+        energy: f64,
+        /// The unknown whose equation misses most.
+        place: String,
+        /// The share of its terms that it misses.
+        share: f64,
+    },
+    /// An energy that smoothes nothing.
+    #[error("contacts are smoothed by an energy above zero (J), not {energy}")]
+    Smoothing {
+        /// The energy (J).
+        energy: f64,
+    },
     /// An index of nothing.
     #[error("there is no {what} {index}: there are {count}")]
     Index {

@@ -119,6 +119,11 @@ impl Implicit {
         self.progress = Progress::Placed;
     }
 
+    /// Whatever was placed is forgotten.
+    pub(crate) fn unplace(&mut self) {
+        self.progress = Progress::Empty;
+    }
+
     /// Refuses to go on without a placed solution.
     ///
     /// # Errors

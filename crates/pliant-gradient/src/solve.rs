@@ -5,7 +5,6 @@ use crate::GradientError;
 use crate::equations::{Equations, KeptMoment};
 use crate::linearised::Linearised;
 use crate::symmetric::{ContactRows, Factor, Inverse, Units};
-use crate::taken::TakenContact;
 use pliant_kkt::{Assembler, GeometricStiffness, GeometricTerms, Scheme, StepInput};
 use pliant_krylov::{FnOperator, GeneralMinimalResidual, KrylovSolver};
 use pliant_model::{NodeId, State};
@@ -39,7 +38,6 @@ pub struct SolveReport {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FactoredStep<'a> {
     pub(crate) scheme: &'a Scheme,
-    pub(crate) contacts: &'a [TakenContact],
     /// Positions and velocities of all nodes at its start.
     pub(crate) start: &'a State,
 }
@@ -153,7 +151,7 @@ impl Saddle {
         let ContactRows { tail, extended } = &mut self.behind;
         tail.clear();
         if let Some(step) = step {
-            linearised.contacts.fill(step.contacts, tail);
+            linearised.contacts.fill(tail);
             self.assembler.project(problem, step.start, tail)?;
         }
         let m = self.assembler.system().m() + tail.rows();

@@ -2,8 +2,10 @@
 //! state).
 
 mod by;
+mod smoothed;
 
 use crate::contact_family::ContactChanges;
+use crate::contacts::ContactStart;
 use crate::equations::Unknown;
 use crate::implicit::{Implicit, SOLVED, check_external, check_state};
 use crate::kinematics::{Retraction, gather};
@@ -158,6 +160,25 @@ impl StepDerivative {
     /// [`GradientError::Length`], [`GradientError::Structure`], [`GradientError::Model`],
     /// [`GradientError::Solve`].
     pub fn place(&mut self, problem: &Problem, step: &TakenStep<'_>) -> Result<(), GradientError> {
+        self.begin(problem, step)?;
+        let contacts = &mut self.implicit.linearised.contacts;
+        contacts.place(problem, step.contacts, ContactStart::of(step))?;
+        self.linearise(step.start)?;
+        self.check_solved(step)?;
+        self.active = ActiveSet {
+            rows_at_bounds: self.rows_at_bounds(),
+            ..ActiveSet::of(step.contacts)
+        };
+        self.is_placed();
+        Ok(())
+    }
+
+    /// Takes the ends of a step and what acted in it.
+    ///
+    /// # Errors
+    /// [`GradientError::NotBuilt`] for contacts in a step of BDF2; [`GradientError::Length`],
+    /// [`GradientError::Structure`].
+    fn begin(&mut self, problem: &Problem, step: &TakenStep<'_>) -> Result<(), GradientError> {
         self.implicit.begin(problem)?;
         for (state, of) in [
             (
@@ -184,12 +205,7 @@ impl StepDerivative {
         self.relation = Relation::of(step.h, step.before.map(|before| before.h));
         let relation = self.relation;
         let reach = relation.reach;
-        let Implicit {
-            equations,
-            linearised,
-            kept,
-            ..
-        } = &mut self.implicit;
+        let kept = &mut self.implicit.kept;
         gather(problem, &step.start.velocities, &mut kept.start_velocity);
         self.ahead.fill(0.0);
         if let Some(before) = &step.before {
@@ -216,22 +232,15 @@ impl StepDerivative {
         kept.take(step.end, step.multipliers, step.external, step.fixed);
         self.start.clone_from(step.start);
         self.h = step.h;
-        let contacts = &mut linearised.contacts;
-        contacts.place(problem, step.contacts, step.h, step.start, &step.end.velocities)?;
-        for list in [&mut kept.contacts, &mut kept.contact_sizes] {
-            list.clear();
-            list.resize(problem.velocity_count(), 0.0);
-        }
-        contacts.add_forces(&mut kept.contacts);
-        contacts.add_sizes(&mut kept.contact_sizes);
-        equations.evaluate(&kept.get())?;
-        linearised.place(equations, &kept.get())?;
-        let displacement = &mut self.room[0];
-        gather(problem, &step.end.velocities, displacement);
-        for (v, ahead) in displacement.iter_mut().zip(&self.ahead) {
-            *v = reach * *v + ahead;
-        }
-        self.retraction.place(problem, displacement);
+        Ok(())
+    }
+
+    /// Linearises the equations at the end that is taken, with the contacts that are, and factors.
+    ///
+    /// # Errors
+    /// [`GradientError::Model`], [`GradientError::NotBuilt`] where a law has no finite derivative,
+    /// [`GradientError::Solve`].
+    fn linearise(&mut self, start: &State) -> Result<(), GradientError> {
         let Implicit {
             equations,
             linearised,
@@ -239,28 +248,38 @@ impl StepDerivative {
             kept,
             ..
         } = &mut self.implicit;
+        for list in [&mut kept.contacts, &mut kept.contact_sizes] {
+            list.clear();
+            list.resize(equations.problem.velocity_count(), 0.0);
+        }
+        linearised.contacts.add_forces(&mut kept.contacts);
+        linearised.contacts.add_sizes(&mut kept.contact_sizes);
+        equations.evaluate(&kept.get())?;
+        linearised.place(equations, &kept.get())?;
+        let displacement = &mut self.room[0];
+        gather(&equations.problem, &kept.end.velocities, displacement);
+        for (v, ahead) in displacement.iter_mut().zip(&self.ahead) {
+            *v = self.relation.reach * *v + ahead;
+        }
+        self.retraction.place(&equations.problem, displacement);
         let factored = FactoredStep {
-            scheme: &Scheme::implicit_euler(reach),
-            contacts: step.contacts,
-            start: step.start,
+            scheme: &Scheme::implicit_euler(self.relation.reach),
+            start,
         };
-        saddle.place(equations, linearised, Some(factored), kept)?;
-        let rows = saddle.rhs[1].len();
-        self.check_solved(step)?;
-        self.active = ActiveSet {
-            rows_at_bounds: self
-                .implicit
-                .linearised
-                .laws
-                .at_bound
-                .iter()
-                .filter(|b| **b)
-                .count(),
-            ..ActiveSet::of(step.contacts)
-        };
+        saddle.place(equations, linearised, Some(factored), kept)
+    }
+
+    /// The equations are solved where they are linearised.
+    fn is_placed(&mut self) {
+        let rows = self.implicit.saddle.rhs[1].len();
         self.rows.iter_mut().for_each(|list| list.resize(rows, 0.0));
         self.implicit.is_placed();
-        Ok(())
+    }
+
+    /// Number of rows that a bound holds.
+    fn rows_at_bounds(&self) -> usize {
+        let bounds = &self.implicit.linearised.laws.at_bound;
+        bounds.iter().filter(|b| **b).count()
     }
 
     /// The branches of the step that was placed last.
@@ -271,18 +290,8 @@ impl StepDerivative {
     /// Whether the step is a solution of its equations, and its positions are where its velocities
     /// lead.
     fn check_solved(&mut self, step: &TakenStep<'_>) -> Result<(), GradientError> {
-        let Implicit {
-            equations,
-            linearised,
-            kept,
-            saddle,
-            ..
-        } = &self.implicit;
-        let problem = &equations.problem;
-        let bound = &linearised.laws.at_bound;
-        let (place, share) = equations.worst(|k| kept.fixed[k], |k| bound[k]);
-        let (mut place, mut share) = (Some(place), share);
-        let largest = step.end.positions.iter().fold(0.0f64, |l, x| l.max(x.abs()));
+        let (mut place, mut share) = self.missed(step);
+        let problem = &self.implicit.equations.problem;
         for node in problem.nodes() {
             let Some(first) = node.first_dof() else { continue };
             let (p, v) = (node.position_range(), node.velocity_range());
@@ -302,22 +311,47 @@ impl StepDerivative {
                 }
             }
         }
-        let fastest = step.end.velocities.iter().chain(&step.start.velocities);
+        match share <= SOLVED {
+            true => Ok(()),
+            false => Err(self.not_solved(place, share)),
+        }
+    }
+
+    /// The equation that misses the largest share of its terms, and that share: of a contact, if of no
+    /// unknown of the model.
+    fn missed(&self, step: &TakenStep<'_>) -> (Option<Unknown>, f64) {
+        let Implicit {
+            equations,
+            linearised,
+            kept,
+            saddle,
+            ..
+        } = &self.implicit;
+        let bound = &linearised.laws.at_bound;
+        let (place, share) = equations.worst(|k| kept.fixed[k], |k| bound[k]);
+        let largest = kept.end.positions.iter().fold(0.0f64, |l, x| l.max(x.abs()));
+        let fastest = kept.end.velocities.iter().chain(&step.start.velocities);
         let fastest = fastest.fold(SLOW * largest / step.h, |l, v| l.max(v.abs()));
         let given = |row: usize| saddle.given_velocity(equations.rows.len() + row);
         let by_contacts = linearised.contacts.missed(&step.start.velocities, fastest, given);
-        if by_contacts > share {
-            (place, share) = (None, by_contacts);
+        match by_contacts > share {
+            true => (None, by_contacts),
+            false => (Some(place), share),
         }
-        if share <= SOLVED {
-            return Ok(());
-        }
-        let place = place.map_or_else(|| "a contact".to_owned(), |place| place.describe(problem));
-        Err(GradientError::NotSolved {
-            place,
+    }
+
+    fn not_solved(&self, place: Option<Unknown>, share: f64) -> GradientError {
+        GradientError::NotSolved {
+            place: self.describe(place),
             share,
             limit: SOLVED,
-        })
+        }
+    }
+
+    /// The name of an unknown, or of a contact.
+    fn describe(&self, place: Option<Unknown>) -> String {
+        let problem = &self.implicit.equations.problem;
+        place.map_or_else(|| "a contact".to_owned(), |place| place.describe(problem))
     }
 
     /// How positions and velocities at the end move with those at the start: `out` for the

@@ -138,6 +138,8 @@ pub struct ActiveSet {
     pub slipping: usize,
     /// Contacts of these where another branch begins: the derivative is one-sided.
     pub at_change: usize,
+    /// Contacts of smoothed laws, which have no branches.
+    pub smoothed: usize,
     /// Rows at a bound of their force.
     pub rows_at_bounds: usize,
 }
@@ -164,6 +166,7 @@ impl std::ops::AddAssign for ActiveSet {
         self.sticking += other.sticking;
         self.slipping += other.slipping;
         self.at_change += other.at_change;
+        self.smoothed += other.smoothed;
         self.rows_at_bounds += other.rows_at_bounds;
     }
 }

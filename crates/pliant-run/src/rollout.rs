@@ -101,6 +101,7 @@ pub struct Rollout {
     /// Steps of the scene itself.
     planned: usize,
     h: f64,
+    smoothing: Option<f64>,
 }
 
 impl std::fmt::Debug for Rollout {
@@ -177,8 +178,22 @@ impl Rollout {
             steps: steps.unwrap_or(scene.plan.steps),
             planned: scene.plan.steps,
             h: scene.plan.step,
+            smoothing: None,
             build,
         })
+    }
+
+    /// The same rollout, with gradients of steps whose contacts a barrier of this energy (J) smoothes
+    /// ([`Trajectory::smoothing`]): contacts that are near have a share in them before they touch.
+    ///
+    /// # Errors
+    /// [`GradientError::Smoothing`] for an energy that is not positive.
+    pub fn with_smoothing(self, energy: f64) -> Result<Self, RolloutError> {
+        if !(energy > 0.0 && energy.is_finite()) {
+            return Err(GradientError::Smoothing { energy }.into());
+        }
+        let smoothing = Some(energy);
+        Ok(Self { smoothing, ..self })
     }
 
     /// Numbers of one moment.
@@ -294,6 +309,7 @@ impl Rollout {
         if let Some((parameter, node)) = each {
             trajectory.each_element = vec![(parameter, node_named(simulation.model(), node)?)];
         }
+        trajectory.smoothing = self.smoothing;
         trajectory.family = Some(&mut family);
         let found = trajectory.gradient(&mut simulation, &mut objective)?;
         drop(trajectory);

@@ -373,3 +373,47 @@ fn values_and_gradients_of_other_lengths_are_refused() {
     }
     assert_eq!(rollout.gradient(&AT, &[0.0; 21]).unwrap().parameters, [0.0; 3]);
 }
+
+/// A ball that comes to another one in time, or does not: the way of the other by the speed is that of
+/// both going on together, or has the derivative zero; smoothed it is felt before they touch, and
+/// tends to that of the steps as the barrier gets low.
+#[test]
+fn smoothed_gradients_feel_what_is_not_touched() {
+    let text = r#"(
+        parameters: {"spin": 0.4},
+        run: (duration: 1, step: 0.01, integrator: Nonlinear),
+        materials: [(name: "soft", restitution: 0, friction: 0)],
+        nodes: [Bodies(name: "balls", bodies: [
+            (position: (0, 0, 0), shape: Sphere(0.1), mass: 1, velocity: ("$spin", 0, 0)),
+            (position: (0.7, 0, 0), shape: Sphere(0.1), mass: 1),
+        ])],
+        colliders: [Bodies(node: "balls", material: "soft", margin: 1)],
+    )"#;
+    let rollout = |speed: f64| {
+        let file = SceneFile::from_text("test.ron".as_ref(), text, Format::Ron).unwrap();
+        let build = move |values: &[f64]| {
+            file.build(&Settings {
+                parameters: vec![("spin".to_owned(), values[0].into())],
+                ..Settings::default()
+            })
+        };
+        let outputs = [("balls", Quantity::Positions)];
+        Rollout::new(Box::new(build), &[speed], &outputs, None).unwrap()
+    };
+    let mut by = vec![0.0; 101 * 14];
+    by[100 * 14 + 7] = 1.0;
+    let gradient = |rollout: &Rollout, speed| rollout.gradient(&[speed], &by).unwrap().parameters[0];
+    for (speed, own) in [(0.4, 0.0), (0.8, 0.5)] {
+        let hard = rollout(speed);
+        assert!((gradient(&hard, speed) - own).abs() < 0.01, "{speed}");
+        let [high, low] = [1e-3, 1e-7].map(|energy| {
+            let smoothed = rollout(speed).with_smoothing(energy).unwrap();
+            assert_eq!(smoothed.run(&[speed]).unwrap(), hard.run(&[speed]).unwrap());
+            gradient(&smoothed, speed)
+        });
+        assert!((low - gradient(&hard, speed)).abs() < 1e-3, "{speed}: {low}");
+        assert!((0.001..0.6).contains(&high), "{speed}: {high}");
+    }
+    let said = rollout(0.4).with_smoothing(-1.0).unwrap_err().to_string();
+    assert!(said.contains("above zero (J), not -1"), "{said}");
+}

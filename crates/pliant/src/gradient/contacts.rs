@@ -138,8 +138,8 @@ pub(crate) fn taken_contacts(
     let share = simulation.contacts_report().restitution;
     let identities: Vec<ContactIdentity> = readings.iter().map(|r| identity_of(&r.contact)).collect();
     let mut search = ContactSearch::new(simulation.start.clone(), h);
-    search.find(simulation, &identities)?;
-    let places: Vec<ContactPlace> = search.places().collect();
+    let found = search.find_all(simulation, &identities)?;
+    let places: Vec<ContactPlace> = found.iter().map(|index| search.place(*index)).collect();
     let largest = search
         .motion
         .state
@@ -181,35 +181,92 @@ pub(crate) fn taken_contacts(
             at_change: is_at_change(reading, [most, largest], branch),
         });
     }
-    let found = find_moves(simulation, &identities, &places, &mut search, out);
-    // The evaluation goes back to the present state.
-    let back = simulation.system.propagate(&mut simulation.motion.state);
-    back.map_err(|e| GradientError::NoModel { why: e.to_string() })?;
+    let found = find_moves(simulation, &mut search, Needed::All, out);
+    put_back(simulation)?;
     found
 }
 
-/// How contacts move with each coordinate that one of them hangs on.
+/// Fills `out` with the contacts that carried nothing in the last step, of length `h` (s), and are
+/// near at its start: those within the margins of their colliders, or that would close in ten such
+/// steps; without those that come and go within [`MOVED`] of there.
+///
+/// # Errors
+/// [`GradientError::NotBuilt`] for laws whose derivative is not built.
+pub(crate) fn near_contacts(
+    simulation: &mut Simulation,
+    h: f64,
+    acting: &[TakenContact],
+    out: &mut Vec<TakenContact>,
+) -> Result<(), GradientError> {
+    out.clear();
+    if simulation.system.contacts.is_none() {
+        return Ok(());
+    }
+    let share = simulation.contacts_report().restitution;
+    let mut search = ContactSearch::new(simulation.start.clone(), h);
+    let identities: Vec<ContactIdentity> = acting.iter().map(|c| c.identity).collect();
+    search.find(simulation, &identities)?;
+    for (index, contact) in search.list.contacts().iter().enumerate() {
+        if search.found.contains(&Some(index)) {
+            continue;
+        }
+        out.push(TakenContact {
+            place: search.place(index),
+            moves: Vec::new(),
+            identity: identity_of(contact),
+            branch: ContactBranch::Frictionless,
+            law: numbers_of(simulation, contact)?,
+            share,
+            impulse: [0.0; 3],
+            at_change: false,
+        });
+    }
+    let found = find_moves(simulation, &mut search, Needed::Some, out);
+    put_back(simulation)?;
+    found
+}
+
+/// Which of some contacts are needed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Needed {
+    /// All of them.
+    All,
+    /// Whichever stay.
+    Some,
+}
+
+/// How contacts move with each coordinate that one of them hangs on. Those that come and go are left
+/// out, if not all are needed.
+///
+/// # Errors
+/// [`GradientError::NotBuilt`] where one that is needed comes and goes.
 fn find_moves(
     simulation: &mut Simulation,
-    identities: &[ContactIdentity],
-    places: &[ContactPlace],
     search: &mut ContactSearch,
-    out: &mut [TakenContact],
+    needed: Needed,
+    out: &mut Vec<TakenContact>,
 ) -> Result<(), GradientError> {
+    let identities: Vec<ContactIdentity> = out.iter().map(|c| c.identity).collect();
+    let places: Vec<ContactPlace> = out.iter().map(|c| c.place.clone()).collect();
     let dofs: Vec<BTreeSet<usize>> = places.iter().map(|p| dofs_of(simulation, &p.supports)).collect();
     let all: BTreeSet<usize> = dofs.iter().flatten().copied().collect();
     let start = search.motion.state.clone();
+    let mut stays = vec![true; out.len()];
     for dof in all {
         let mut by: Vec<ContactPlace> = places.iter().map(zero_of).collect();
         for (step, weight) in STENCIL {
             search.motion.state.clone_from(&start);
             move_dof(simulation, dof, step * MOVED, &mut search.motion.state);
-            search.find(simulation, identities)?;
-            for (i, moved) in search.places().enumerate() {
-                if !same_elements(&places[i].supports, &moved.supports) {
-                    return Err(not_built(simulation, search.contact(i), COMES_AND_GOES));
+            search.find(simulation, &identities)?;
+            for (i, from) in places.iter().enumerate() {
+                let moved = search.found[i].map(|index| search.place(index));
+                match moved.filter(|to| same_elements(&from.supports, &to.supports)) {
+                    Some(to) => add(&mut by[i], weight / MOVED, [from, &to]),
+                    None if needed == Needed::All => {
+                        return Err(between(simulation, identities[i].sides, COMES_AND_GOES));
+                    }
+                    None => stays[i] = false,
                 }
-                add(&mut by[i], weight / MOVED, [&places[i], &moved]);
             }
         }
         for ((taken, by), own) in out.iter_mut().zip(by).zip(&dofs) {
@@ -218,6 +275,8 @@ fn find_moves(
             }
         }
     }
+    let mut stays = stays.into_iter();
+    out.retain(|_| stays.next().unwrap_or(false));
     Ok(())
 }
 
@@ -227,8 +286,8 @@ pub(super) struct ContactSearch {
     /// The motion at whose state contacts are searched.
     pub(super) motion: Motion,
     list: ContactList,
-    /// Of the contacts that are wanted, their indices in the list.
-    found: Vec<usize>,
+    /// Of the contacts that are wanted, their indices in the list, where they are there.
+    found: Vec<Option<usize>>,
     h: f64,
 }
 
@@ -245,10 +304,10 @@ impl ContactSearch {
         }
     }
 
-    /// Finds contacts at the present state of the motion.
+    /// Finds contacts at the present state of the motion, as far as they are there.
     ///
     /// # Errors
-    /// [`GradientError::NotBuilt`] if one is not there, [`GradientError::NoModel`].
+    /// [`GradientError::NoModel`].
     pub(super) fn find(
         &mut self,
         simulation: &mut Simulation,
@@ -270,30 +329,48 @@ impl ContactSearch {
                 way.map(|d| d * d).sum::<f64>()
             };
             let nearest = same.min_by(|(_, a), (_, b)| distance(a).total_cmp(&distance(b)));
-            match nearest {
-                Some((i, _)) => self.found.push(i),
-                None => return Err(between(simulation, identity.sides, COMES_AND_GOES)),
-            }
+            self.found.push(nearest.map(|(index, _)| index));
         }
         Ok(())
     }
 
-    /// A contact that was found.
-    pub(super) fn contact(&self, index: usize) -> &Contact {
-        &self.list.contacts()[self.found[index]]
+    /// Finds contacts as [`find`](Self::find) does, all of them. Returns their indices in the list.
+    ///
+    /// # Errors
+    /// [`GradientError::NotBuilt`] if one is not there, [`GradientError::NoModel`].
+    pub(super) fn find_all(
+        &mut self,
+        simulation: &mut Simulation,
+        identities: &[ContactIdentity],
+    ) -> Result<Vec<usize>, GradientError> {
+        self.find(simulation, identities)?;
+        let pairs = self.found.iter().zip(identities);
+        let each = pairs.map(|(found, identity)| {
+            found.ok_or_else(|| between(simulation, identity.sides, COMES_AND_GOES))
+        });
+        each.collect()
     }
 
-    /// The places of the contacts that were found.
-    pub(super) fn places(&self) -> impl Iterator<Item = ContactPlace> {
-        self.found.iter().map(|i| {
-            let contact = &self.list.contacts()[*i];
-            ContactPlace {
-                normal: contact.normal,
-                gap: contact.gap,
-                supports: self.list.supports(*i).to_vec(),
-            }
-        })
+    /// A contact of the list.
+    pub(super) fn contact(&self, index: usize) -> &Contact {
+        &self.list.contacts()[index]
     }
+
+    /// The place of a contact of the list.
+    pub(super) fn place(&self, index: usize) -> ContactPlace {
+        let contact = self.contact(index);
+        ContactPlace {
+            normal: contact.normal,
+            gap: contact.gap,
+            supports: self.list.supports(index).to_vec(),
+        }
+    }
+}
+
+/// Takes the evaluation of a simulation back to its present state.
+fn put_back(simulation: &mut Simulation) -> Result<(), GradientError> {
+    let back = simulation.system.propagate(&mut simulation.motion.state);
+    back.map_err(|e| GradientError::NoModel { why: e.to_string() })
 }
 
 /// The place of a contact that does not move.

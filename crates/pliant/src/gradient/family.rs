@@ -131,12 +131,12 @@ impl FamilyContacts for Members {
                 state.velocities[v.clone()].copy_from_slice(&start.velocities[v]);
             }
         }
-        search.find(simulation, of)?;
+        let found = search.find_all(simulation, of)?;
         out.clear();
-        for (i, place) in search.places().enumerate() {
+        for index in found {
             out.push(ContactSample {
-                place,
-                law: numbers_of(simulation, search.contact(i))?,
+                place: search.place(index),
+                law: numbers_of(simulation, search.contact(index))?,
             });
         }
         Ok(())

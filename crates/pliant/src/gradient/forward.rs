@@ -16,6 +16,9 @@ pub(super) struct Forward<'a> {
     memory: StateVector,
     next: [StateVector; 2],
     contacts: Vec<TakenContact>,
+    /// The energy of smoothed contacts (J), and the contacts that are near.
+    pub(super) smoothing: Option<f64>,
+    near: Vec<TakenContact>,
     /// The end of the last part, and how that part ended; none before the first.
     end: Option<(State, TakenPart)>,
     /// How the end of the last part moves with its length.
@@ -44,6 +47,8 @@ impl<'a> Forward<'a> {
             memory: StateVector::zeros(dofs),
             next: Default::default(),
             contacts: Vec::new(),
+            smoothing: None,
+            near: Vec::new(),
             end: None,
             lengthened: StateVector::default(),
             longer: 0.0,
@@ -72,10 +77,19 @@ impl<'a> Forward<'a> {
             self.longer = 0.0;
         }
         simulation.last_contacts(&mut self.contacts)?;
+        if self.smoothing.is_some() {
+            simulation.near_contacts(&self.contacts, &mut self.near)?;
+        }
         let time = simulation.start.time;
         if let Some(step) = simulation.last_step(&self.contacts) {
             let step = TakenStep { h: taken.h, ..step };
-            self.derivative.place(simulation.problem(), &step)?;
+            let problem = simulation.problem();
+            match self.smoothing {
+                Some(energy) => self
+                    .derivative
+                    .place_smoothed(problem, &step, &self.near, energy)?,
+                None => self.derivative.place(problem, &step)?,
+            }
         }
         let mut closing = match last {
             Some(PartEnd::BeforeImpact(kind)) => {

@@ -70,6 +70,11 @@ pub struct Trajectory<'a> {
     pub each_element: Vec<(usize, NodeId)>,
     /// Whether the gradient by the inputs of force fields is wanted, step by step.
     pub inputs: bool,
+    /// The energy `kappa` (J) at which contacts are smoothed in the derivative of each step
+    /// ([`StepDerivative::place_smoothed`](super::StepDerivative::place_smoothed)), between the steps
+    /// as they are taken: contacts that are near have a derivative before they touch, and friction at
+    /// its limit has one. None for the derivative of the steps themselves.
+    pub smoothing: Option<f64>,
     /// Moments that are kept at the same time, apart from those of one run of
     /// [`run`](Self::run) steps; more of them save steps that are taken again.
     pub slots: usize,
@@ -122,6 +127,9 @@ pub struct TrajectoryReport {
     pub change: f64,
     /// The branches that the derivative is on, over all steps.
     pub active: ActiveSet,
+    /// The largest difference of a velocity at the end of a smoothed step from that of the step (m/s,
+    /// rad/s); zero without smoothing.
+    pub smoothed_away: f64,
 }
 
 /// The end of a trajectory and how it moves along a direction.
@@ -146,6 +154,7 @@ impl<'b> Trajectory<'b> {
             forces_on: Vec::new(),
             each_element: Vec::new(),
             inputs: false,
+            smoothing: None,
             slots: 20,
             run: 50,
         }
@@ -172,6 +181,7 @@ impl<'b> Trajectory<'b> {
             check_index("node of `forces_on`", node.index(), nodes)?;
         }
         self.check_elements(simulation)?;
+        self.check_smoothing(simulation)?;
         Walk::new(simulation, self, objective)?.take()
     }
 
@@ -201,6 +211,17 @@ impl<'b> Trajectory<'b> {
         Ok(())
     }
 
+    /// Refuses smoothed contacts with impacts that are located, whose times a barrier moves.
+    fn check_smoothing(&self, simulation: &Simulation) -> Result<(), GradientError> {
+        match self.smoothing.is_some() && simulation.locates_impacts() {
+            false => Ok(()),
+            true => Err(GradientError::NotBuilt {
+                what: "smoothed contacts with `locate_impacts`".to_owned(),
+                why: "the law without branches has no impacts in time",
+            }),
+        }
+    }
+
     /// The derivative of an objective along a direction of the state at the start and of the
     /// parameters, by the tangent of every step: one pass, without memory.
     ///
@@ -220,6 +241,7 @@ impl<'b> Trajectory<'b> {
         check_length("velocities of a direction", dofs, direction.v.len())?;
         let family_size = self.family.as_ref().map_or(0, |family| family.len());
         check_length("parameters of a direction", family_size, parameters.len())?;
+        self.check_smoothing(simulation)?;
         let all = simulation.model().velocity_count();
         let mut start = direction.clone();
         if let Some(family) = &self.family {
@@ -231,6 +253,7 @@ impl<'b> Trajectory<'b> {
         }
         let mut out = TrajectoryTangent::default();
         let mut forward = Forward::new(simulation, start, parameters)?;
+        forward.smoothing = self.smoothing;
         let (mut by, mut own) = (NodeGradient::default(), StateVector::default());
         for step in 0..=self.steps {
             for list in [&mut by.x, &mut by.v] {

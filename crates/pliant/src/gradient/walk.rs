@@ -22,6 +22,8 @@ pub(super) struct Moment {
     parameters: Parameters,
     /// Contacts of the step that ended here.
     contacts: Vec<TakenContact>,
+    /// Contacts near it, of smoothed laws.
+    near: Vec<TakenContact>,
     time: f64,
     /// The memory of the step before it: its length, velocities and displacement.
     before: Option<f64>,
@@ -268,7 +270,11 @@ impl Walk<'_, '_> {
             let at = parts.len();
             moment(run, at + 1);
             check_whole(simulation, run[at].time)?;
-            simulation.last_contacts(&mut run[at + 1].contacts)?;
+            let Moment { contacts, near, .. } = &mut run[at + 1];
+            simulation.last_contacts(contacts)?;
+            if trajectory.smoothing.is_some() {
+                simulation.near_contacts(contacts, near)?;
+            }
             if let Some(RecordedPart { taken, .. }) = parts.last()
                 && let PartEnd::BeforeImpact(kind) = taken.end
             {
@@ -358,7 +364,21 @@ impl Walk<'_, '_> {
                 displacement: &start.memory[1],
             }),
         };
-        self.derivative.place(&self.problem, &derived)?;
+        match self.trajectory.smoothing {
+            Some(energy) => {
+                self.derivative
+                    .place_smoothed(&self.problem, &derived, &end.near, energy)?;
+                let ends = self
+                    .derivative
+                    .end()?
+                    .velocities
+                    .iter()
+                    .zip(&end.state.velocities);
+                let away = &mut self.out.report.smoothed_away;
+                ends.for_each(|(smoothed, v)| *away = away.max((smoothed - v).abs()));
+            }
+            None => self.derivative.place(&self.problem, &derived)?,
+        }
         self.out.report.active += self.derivative.active_set();
         let before = at.checked_sub(1).map(|i| self.parts[i]);
         let is_rest = taken.end == PartEnd::Whole && before.is_some_and(|part| part.step == step);

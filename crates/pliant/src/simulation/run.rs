@@ -4,8 +4,8 @@
 use super::Simulation;
 use crate::control::{StepStart, adaptive, settle};
 use crate::gradient::{
-    GradientError, RestState, StepDerivative, TakenContact, TakenStep, check_method, check_rows, step_before,
-    taken_contacts,
+    GradientError, RestState, StepDerivative, TakenContact, TakenStep, check_method, check_rows,
+    near_contacts, step_before, taken_contacts,
 };
 use crate::statics::path::{self, Next, Walk};
 use crate::statics::{Search, Setting, Workspace, buckling, equilibrium, modes, reduction, refuse};
@@ -414,6 +414,21 @@ impl Simulation {
     /// contacts come and go close to the start of the step.
     pub fn last_contacts(&mut self, out: &mut Vec<TakenContact>) -> Result<(), GradientError> {
         taken_contacts(self, self.motion.time - self.start.time, out)
+    }
+
+    /// Fills `out` with the contacts that carried nothing in the last step and are near at its start,
+    /// within the margins of their colliders or about to close in ten such steps, beside those
+    /// (`acting`) that [`last_contacts`](Self::last_contacts) has found, for
+    /// [`StepDerivative::place_smoothed`]. Cost: as `last_contacts`.
+    ///
+    /// # Errors
+    /// [`GradientError::NotBuilt`] for laws whose derivative is not built.
+    pub fn near_contacts(
+        &mut self,
+        acting: &[TakenContact],
+        out: &mut Vec<TakenContact>,
+    ) -> Result<(), GradientError> {
+        near_contacts(self, self.motion.time - self.start.time, acting, out)
     }
 
     /// A derivative of the steps of this simulation, not placed yet.

@@ -9,6 +9,7 @@ mod errors;
 mod impacts;
 mod memory;
 mod rest;
+mod smoothing;
 mod steps;
 mod trajectories;
 mod vibrations;

@@ -206,31 +206,46 @@ impl Family {
         })
     }
 
-    /// Refuses a parameter that the bound of a row depends on, which is at that bound.
+    /// Writes the derivatives of the equations of rows that are at a bound of their force, `lambda`
+    /// less the bound (N, N m), to those of the rows.
     ///
     /// # Errors
-    /// [`GradientError::NotBuilt`].
-    pub(crate) fn check_bounds(
+    /// [`GradientError::NotBuilt`] for a row without play between its bounds, which move apart.
+    pub(crate) fn bounds_derivative(
         &mut self,
         base: &Problem,
         parameter: usize,
         at_bound: &[bool],
+        multipliers: &[f64],
+        ds: &mut [f64],
     ) -> Result<(), GradientError> {
         if !at_bound.contains(&true) {
             return Ok(());
         }
-        self.each_member(base, parameter, |member, _| {
+        let held = |range: std::ops::Range<usize>| range.filter(|row| at_bound[*row]);
+        for group in base.row_groups() {
+            let rows = group.first_row..group.first_row + group.size * group.count;
+            held(rows).for_each(|row| ds[row] = 0.0);
+        }
+        self.each_member(base, parameter, |member, Sample { weight, .. }| {
             for group in base.row_groups() {
                 let rows = group.first_row..group.first_row + group.size * group.count;
-                let same = member.problem.bounds(group) == base.bounds(group);
-                if !same && at_bound[rows].contains(&true) {
-                    return Err(GradientError::NotBuilt {
-                        what: format!(
-                            "the force of `{}` by parameter {parameter}",
-                            base.component_name(group.component)
-                        ),
-                        why: "it is at its bound, which depends on the parameter: this derivative is not built",
-                    });
+                let (Some(own), Some(other)) = (base.bounds(group), member.problem.bounds(group)) else {
+                    continue;
+                };
+                for row in held(rows) {
+                    let [lower, upper] = [own.0, own.1].map(|bound| (multipliers[row] - bound).abs());
+                    let moved = [other.0 - own.0, other.1 - own.1];
+                    if own.0 == own.1 && moved[0] != moved[1] {
+                        return Err(GradientError::NotBuilt {
+                            what: format!(
+                                "the force of `{}` by parameter {parameter}",
+                                base.component_name(group.component)
+                            ),
+                            why: "its bounds are the same, and move apart",
+                        });
+                    }
+                    ds[row] -= weight * if lower <= upper { moved[0] } else { moved[1] };
                 }
             }
             Ok(())

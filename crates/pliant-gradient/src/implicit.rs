@@ -58,6 +58,8 @@ pub(crate) struct Implicit {
     /// on all nodes.
     pub(crate) changes: [Vec<f64>; 3],
     on_nodes: Vec<f64>,
+    /// Weights of the rows that are not at a bound.
+    rows: Vec<f64>,
 }
 
 impl Implicit {
@@ -82,6 +84,7 @@ impl Implicit {
             adjoint: [vec![0.0; n], vec![0.0; m]],
             changes: Default::default(),
             on_nodes: Vec::new(),
+            rows: Vec::new(),
         })
     }
 
@@ -158,7 +161,6 @@ impl Implicit {
         for (kept, found) in self.adjoint.iter_mut().zip(&self.saddle.answer) {
             kept.clone_from(found);
         }
-        self.linearised.laws.clear_at_bounds(&mut self.adjoint[1]);
         self.progress = Progress::Adjoint;
     }
 
@@ -227,6 +229,10 @@ impl Implicit {
         let mut on_nodes = std::mem::take(&mut self.on_nodes);
         let pushed = self.by_force(&mut on_nodes);
         out.clear();
+        // What a law would give has no part in a row at its bound.
+        let rows = &mut self.rows;
+        rows.clone_from(&self.adjoint[1]);
+        self.linearised.laws.clear_at_bounds(rows);
         let Equations {
             problem, state, law, ..
         } = &mut self.equations;
@@ -244,7 +250,7 @@ impl Implicit {
         for force_field in 0..fields {
             for input in 0..problem.inputs(force_field).len() {
                 let place = InputPlace { force_field, input };
-                let by = [&on_nodes[..], &self.adjoint[1]];
+                let by = [&on_nodes[..], &*rows];
                 out.push(self.linearised.laws.by_input(problem, law, place, at, by));
             }
         }
@@ -321,8 +327,16 @@ impl Implicit {
         forces: Option<&mut Vec<f64>>,
     ) -> Result<(), GradientError> {
         self.check_placed()?;
-        family.check_bounds(self.problem(), parameter, &self.linearised.laws.at_bound)?;
-        family.derivative(self.problem(), parameter, &self.kept.get(), out, forces)
+        let [dr, ds] = out;
+        family.derivative(
+            self.problem(),
+            parameter,
+            &self.kept.get(),
+            [&mut *dr, &mut *ds],
+            forces,
+        )?;
+        let at_bound = &self.linearised.laws.at_bound;
+        family.bounds_derivative(self.problem(), parameter, at_bound, &self.kept.multipliers, ds)
     }
 }
 

@@ -121,7 +121,6 @@ impl RestDerivative {
         check_length("a change of the rows", s.len(), ds.len())?;
         r.iter_mut().zip(dr).for_each(|(r, d)| *r = -d);
         s.iter_mut().zip(ds).for_each(|(s, d)| *s = -d);
-        linearised.laws.clear_at_bounds(s);
         let still = &self.still;
         let report = saddle.solve(false, |y, lambda, dr, ds| {
             linearised.apply(equations, [y, still], lambda, [dr, ds]);

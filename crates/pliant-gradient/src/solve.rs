@@ -193,7 +193,8 @@ impl Saddle {
             // Contacts are written for velocities.
             let [by_place, by_rate] = self.own.get(k).copied().unwrap_or([0.0, 1.0]);
             *unit = match h {
-                _ if laws.at_bound.get(k) == Some(&true) => 1.0,
+                // The equation of a row at its bound is that of its force.
+                _ if laws.at_bound.get(k) == Some(&true) => h.map_or(1.0, f64::recip),
                 Some(h) => h * by_place + by_rate,
                 None => by_place,
             };

@@ -647,7 +647,6 @@ fn solve_forwards(
     } = implicit;
     let [r, s] = &mut saddle.rhs;
     r.iter_mut().chain(&mut *s).for_each(|r| *r = -*r);
-    linearised.laws.clear_at_bounds(s);
     saddle.solve(false, |u, lambda, dr, ds| {
         moved.copy_from_slice(u);
         retraction.of_displacement(moved);

@@ -170,6 +170,7 @@ impl StepDerivative {
         r.copy_from_slice(&equations.primal);
         let (own, of_contacts) = s.split_at_mut(rows);
         own.copy_from_slice(&equations.rows);
+        linearised.laws.clear_at_bounds(own);
         let contacts = &mut linearised.contacts;
         contacts.smoothed_residuals(&step.start.velocities, of_contacts);
         let [moved, velocity, ..] = &mut self.room;

@@ -1,6 +1,7 @@
 //! Derivatives of steps and trajectories: against closed forms, against central differences with a
 //! study of their step, and the adjoint against the tangent.
 
+mod bounds;
 mod contact_parameters;
 mod contacts;
 mod controls;

@@ -235,7 +235,6 @@ fn parameters_and_controls_without_a_derivative_are_refused() {
         let forwards = trajectory.tangent(&mut simulation(), &mut objective, &StateVector::zeros(1), &[]);
         assert!(said(forwards.map(drop)).contains("not the state"));
     }
-    // A winch that pulls with all it has, by that.
     let winch = |p: &[f64]| {
         let mut model = spring_on_scalar();
         let bead = model.node_named("bead").unwrap();
@@ -245,13 +244,6 @@ fn parameters_and_controls_without_a_derivative_are_refused() {
         model.set_bounds(row, -p[0], p[0]).unwrap();
         model
     };
-    let make = |p: &[f64]| Ok(Problem::new(winch(p)));
-    let mut family = Family::new(&make, &[0.01], &[0.01]).unwrap();
-    let mut simulation = Simulation::with_options(winch(&[0.01]), options()).unwrap();
-    let mut trajectory = Trajectory::new(2, 0.1);
-    trajectory.family = Some(&mut family);
-    let backwards = trajectory.gradient(&mut simulation, &mut objective).map(drop);
-    assert!(said(backwards).contains("`winch`"));
     // Bounded rows in BDF2.
     let options = Options {
         integrator: Integrator::bdf2(),

@@ -275,6 +275,9 @@ pub(crate) struct ContactsReport {
     missed: usize,
     /// Impacts that ended parts of the step (``locate_impacts``).
     located: usize,
+    /// Rests of such steps that were taken with the impacts in them: behind sixteen located ones, or
+    /// where a part had no solution.
+    passed: usize,
     /// Steps that took ``friction_fallback``.
     fallbacks: usize,
     /// Elements that sleep at the end of the step.
@@ -296,6 +299,7 @@ impl From<&pliant::contact::ContactsReport> for ContactsReport {
             islands: of.solve.islands,
             missed: of.missed,
             located: of.solve.located,
+            passed: of.solve.passed,
             fallbacks: of.solve.fallbacks,
             asleep: of.sleep.asleep,
         }

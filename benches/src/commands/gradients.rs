@@ -2,6 +2,7 @@
 //!
 //! `cargo xtask bench gradients [--quick, --peers]`.
 
+mod contacts;
 mod peers;
 
 use super::Ended;
@@ -53,6 +54,7 @@ pub(super) fn run(arguments: &[String]) -> Ended {
             show_trajectory(chain(10)?, steps)?;
         }
     }
+    contacts::show(times)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -10,7 +10,7 @@ mod walk;
 
 use crate::control::located::{self, EachPart, PartEnd, TakenPart};
 use crate::{Error, Integrator, Options, Simulation};
-pub(crate) use contacts::{near_contacts, taken_contacts};
+pub(crate) use contacts::taken_contacts;
 pub use family::family_of_simulations;
 use pliant_gradient::check_index;
 pub use pliant_gradient::{

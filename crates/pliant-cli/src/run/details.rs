@@ -308,6 +308,13 @@ pub(super) fn report(summary: &Summary, files: Option<&(PathBuf, Vec<PathBuf>)>)
         if c.located > 0 {
             table.row("", format!("{} impacts ended parts of steps", c.located));
         }
+        if c.passed > 0 {
+            let passed = format!(
+                "{} rests of steps were taken with the impacts in them: bounces that get shorter without end, or parts without a solution",
+                c.passed
+            );
+            table.row("", passed);
+        }
         if c.fallbacks > 0 {
             let law = format!(
                 "{} steps had no solution within the accuracy and the operations, and took `friction_fallback`; De Saxcé's residual {:.1e} at worst",

@@ -39,6 +39,8 @@ pub struct ContactSummary {
     pub halvings: usize,
     /// Impacts that steps were parted at, all together.
     pub located: usize,
+    /// Rests of such steps that were taken with the impacts in them, all together.
+    pub passed: usize,
     /// Steps by `friction_fallback`, all together.
     pub fallbacks: usize,
     /// Contacts that were missed, with which steps were taken again, all together.
@@ -131,6 +133,7 @@ impl ContactSummary {
         self.iterations += report.solve.iterations;
         self.halvings += report.solve.halvings;
         self.located += report.solve.located;
+        self.passed += report.solve.passed;
         self.fallbacks += report.solve.fallbacks;
         self.missed += report.missed;
         self.corrections += report.corrections.count;

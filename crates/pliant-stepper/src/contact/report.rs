@@ -97,6 +97,9 @@ pub struct ContactSolveReport {
     /// Impacts that ended parts of the step
     /// ([`ContactOptions::locate_impacts`](super::ContactOptions::locate_impacts)).
     pub located: usize,
+    /// Rests of such steps that were taken as others are, with the impacts in them: behind sixteen
+    /// located ones, or where a part had no solution.
+    pub passed: usize,
     /// Steps that were taken in halves
     /// ([`ContactOptions::halvings`](super::ContactOptions::halvings)).
     pub halvings: usize,
@@ -111,6 +114,7 @@ impl ContactSolveReport {
         self.operations += earlier.operations;
         self.impacts += earlier.impacts;
         self.located += earlier.located;
+        self.passed += earlier.passed;
         self.halvings += earlier.halvings;
         self.fallbacks += earlier.fallbacks;
         if earlier.fallbacks > 0 {

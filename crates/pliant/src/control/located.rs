@@ -28,6 +28,10 @@ const RESOLUTION: f64 = 1e-14;
 /// Way (m) in a step that a contact opens by at most which is no bounce.
 const RESTS: f64 = 1e-10;
 
+/// Share of the way of the fastest coordinate in a step, likewise. The flight of such a bounce would be
+/// so short that positions, rounded, do not tell what forces do in it.
+const SLOW: f64 = 1e-6;
+
 /// How a part of a step ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum PartEnd {
@@ -83,15 +87,21 @@ fn parts<E: From<Error>>(
     let (mut impacts, mut is_due) = (0, false);
     let mut left = h;
     loop {
+        let mut passed = false;
         let (mut report, part) = if is_due && SHORT * h < left {
             impacts += 1;
             let (h, end) = (SHORT * h, PartEnd::AfterImpact);
             (retry::step(simulation, h)?, TakenPart { h, end })
         } else if is_due || impacts == MOST {
+            passed = !is_due;
             (retry::step(simulation, left)?, TakenPart::whole(left))
         } else {
             match to_impact(simulation, [left, h])? {
                 Part::Taken(report) => (report, TakenPart::whole(left)),
+                Part::Passed(report) => {
+                    passed = true;
+                    (report, TakenPart::whole(left))
+                }
                 Part::Before(report, part) => (report, part),
                 Part::Due => {
                     is_due = true;
@@ -100,6 +110,7 @@ fn parts<E: From<Error>>(
             }
         };
         report.contacts.solve.located += usize::from(is_due);
+        report.contacts.solve.passed += usize::from(passed);
         left -= part.h;
         is_due = matches!(part.end, PartEnd::BeforeImpact(_));
         if part.end == PartEnd::Whole {
@@ -131,6 +142,8 @@ impl TakenPart {
 enum Part {
     /// All that was left.
     Taken(StepReport),
+    /// All that was left, as other steps are taken.
+    Passed(StepReport),
     /// So much of it, to where a contact closes.
     Before(StepReport, TakenPart),
     /// None: an impact is due at once.
@@ -145,10 +158,12 @@ fn to_impact(simulation: &mut Simulation, [left, h]: [f64; 2]) -> Result<Part, E
     sleep::look(&mut simulation.system, &mut simulation.motion, limits);
     find_present(&mut simulation.system, &mut simulation.motion, left)?;
     let resolution = (RESOLUTION * h).max(4.0 * f64::EPSILON * (simulation.motion.time.abs() + h));
+    let velocities = &simulation.motion.state.velocities;
+    let fastest = velocities.iter().fold(0.0f64, |most, v| most.max(v.abs()));
     let closing = Closing {
         soon: 2.0 * resolution,
         h: left,
-        allowed: RESTS,
+        allowed: RESTS.max(SLOW * fastest * left),
         bouncing: true,
     };
     let System {
@@ -198,7 +213,7 @@ fn to_impact(simulation: &mut Simulation, [left, h]: [f64; 2]) -> Result<Part, E
 fn at_once(simulation: &mut Simulation, left: f64) -> Result<Part, Error> {
     back(simulation)?;
     simulation.system.open_guards();
-    retry::step(simulation, left).map(Part::Taken)
+    retry::step(simulation, left).map(Part::Passed)
 }
 
 /// Takes a step at once, of the same system as the last one, and finds what came nearest to closing;

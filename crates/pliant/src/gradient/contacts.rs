@@ -11,7 +11,7 @@ use pliant_kkt::Support;
 use pliant_model::{NodeKind, State};
 use pliant_stepper::contact::look_ahead;
 use pliant_stepper::motion::Motion;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How far coordinates are moved to see how contacts follow (m, rad): geometry is smooth on the
 /// scale of its radii, so that central differences of fourth order are good to about 1e-11.
@@ -119,25 +119,55 @@ fn same_elements(a: &[Support], b: &[Support]) -> bool {
     a.iter().map(place).eq(b.iter().map(place))
 }
 
-/// Fills `out` with the contacts that carried an impulse in the last step, of length `h` (s).
+/// Fills `acting` with the contacts that carried an impulse in the last step, of length `h` (s), and, if
+/// wanted, `near` with those that carried nothing and are near at its start: within the margins of
+/// their colliders, or such as would close in ten steps like this; without those that come and go
+/// within [`MOVED`] of there.
 ///
 /// # Errors
-/// [`GradientError::NotBuilt`] for laws whose derivative is not built, and where contacts come and
-/// go within [`MOVED`] of the start of the step.
+/// [`GradientError::NotBuilt`] for laws whose derivative is not built, and where acting contacts come
+/// and go within [`MOVED`] of the start of the step.
 pub(crate) fn taken_contacts(
     simulation: &mut Simulation,
     h: f64,
-    out: &mut Vec<TakenContact>,
+    acting: &mut Vec<TakenContact>,
+    near: Option<&mut Vec<TakenContact>>,
 ) -> Result<(), GradientError> {
-    out.clear();
-    let acting = |c: &&ContactReading| c.state != ContactState::Open;
-    let readings: Vec<ContactReading> = simulation.contacts().iter().filter(acting).copied().collect();
-    if readings.is_empty() {
+    acting.clear();
+    let carries = |c: &&ContactReading| c.state != ContactState::Open;
+    let readings: Vec<ContactReading> = simulation.contacts().iter().filter(carries).copied().collect();
+    if readings.is_empty() && (near.is_none() || simulation.system.contacts.is_none()) {
+        near.into_iter().for_each(Vec::clear);
         return Ok(());
     }
+    let mut search = ContactSearch::new(simulation.start.clone(), h);
+    find_acting(simulation, h, &readings, &mut search, acting)?;
+    let needed = acting.len();
+    if near.is_some() {
+        add_near(simulation, &search, acting)?;
+    }
+    let found = find_moves(simulation, &mut search, needed, acting);
+    // The evaluation goes back to the present state.
+    let back = simulation.system.propagate(&mut simulation.motion.state);
+    back.map_err(|e| GradientError::NoModel { why: e.to_string() })?;
+    found?;
+    if let Some(near) = near {
+        near.clear();
+        near.extend(acting.drain(needed..));
+    }
+    Ok(())
+}
+
+/// Finds the contacts of readings, without how they move.
+fn find_acting(
+    simulation: &mut Simulation,
+    h: f64,
+    readings: &[ContactReading],
+    search: &mut ContactSearch,
+    out: &mut Vec<TakenContact>,
+) -> Result<(), GradientError> {
     let share = simulation.contacts_report().restitution;
     let identities: Vec<ContactIdentity> = readings.iter().map(|r| identity_of(&r.contact)).collect();
-    let mut search = ContactSearch::new(simulation.start.clone(), h);
     let found = search.find_all(simulation, &identities)?;
     let places: Vec<ContactPlace> = found.iter().map(|index| search.place(*index)).collect();
     let largest = search
@@ -151,7 +181,7 @@ pub(crate) fn taken_contacts(
     let fastest = velocities.fold(SLOW * largest / h, |l, v| l.max(v.abs()));
     let impulses = readings.iter().flat_map(|reading| reading.impulse);
     let most = impulses.fold(0.0f64, |l, r| l.max(r.abs()));
-    for (place, reading) in places.iter().zip(&readings) {
+    for (place, reading) in places.iter().zip(readings) {
         let turned = (0..3).map(|k| (place.normal[k] - reading.contact.normal[k]).abs());
         let off = turned.fold(
             (place.gap - reading.contact.gap).abs() / largest.max(1e-300),
@@ -181,31 +211,16 @@ pub(crate) fn taken_contacts(
             at_change: is_at_change(reading, [most, largest], branch),
         });
     }
-    let found = find_moves(simulation, &mut search, Needed::All, out);
-    put_back(simulation)?;
-    found
+    Ok(())
 }
 
-/// Fills `out` with the contacts that carried nothing in the last step, of length `h` (s), and are
-/// near at its start: those within the margins of their colliders, or that would close in ten such
-/// steps; without those that come and go within [`MOVED`] of there.
-///
-/// # Errors
-/// [`GradientError::NotBuilt`] for laws whose derivative is not built.
-pub(crate) fn near_contacts(
-    simulation: &mut Simulation,
-    h: f64,
-    acting: &[TakenContact],
+/// Adds the contacts of a search that are not among those that it was to find.
+fn add_near(
+    simulation: &Simulation,
+    search: &ContactSearch,
     out: &mut Vec<TakenContact>,
 ) -> Result<(), GradientError> {
-    out.clear();
-    if simulation.system.contacts.is_none() {
-        return Ok(());
-    }
     let share = simulation.contacts_report().restitution;
-    let mut search = ContactSearch::new(simulation.start.clone(), h);
-    let identities: Vec<ContactIdentity> = acting.iter().map(|c| c.identity).collect();
-    search.find(simulation, &identities)?;
     for (index, contact) in search.list.contacts().iter().enumerate() {
         if search.found.contains(&Some(index)) {
             continue;
@@ -221,48 +236,41 @@ pub(crate) fn near_contacts(
             at_change: false,
         });
     }
-    let found = find_moves(simulation, &mut search, Needed::Some, out);
-    put_back(simulation)?;
-    found
+    Ok(())
 }
 
-/// Which of some contacts are needed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Needed {
-    /// All of them.
-    All,
-    /// Whichever stay.
-    Some,
-}
-
-/// How contacts move with each coordinate that one of them hangs on. Those that come and go are left
-/// out, if not all are needed.
+/// How contacts move with each coordinate that one of them hangs on. Of those behind the first
+/// `needed` ones, such as come and go are left out.
+///
+/// Coordinates that no contact has two of are moved together, so that the number of searches is that
+/// of the coordinates of a contact and its neighbours, not that of the model.
 ///
 /// # Errors
 /// [`GradientError::NotBuilt`] where one that is needed comes and goes.
 fn find_moves(
     simulation: &mut Simulation,
     search: &mut ContactSearch,
-    needed: Needed,
+    needed: usize,
     out: &mut Vec<TakenContact>,
 ) -> Result<(), GradientError> {
     let identities: Vec<ContactIdentity> = out.iter().map(|c| c.identity).collect();
     let places: Vec<ContactPlace> = out.iter().map(|c| c.place.clone()).collect();
     let dofs: Vec<BTreeSet<usize>> = places.iter().map(|p| dofs_of(simulation, &p.supports)).collect();
-    let all: BTreeSet<usize> = dofs.iter().flatten().copied().collect();
     let start = search.motion.state.clone();
     let mut stays = vec![true; out.len()];
-    for dof in all {
+    for together in apart(&dofs) {
         let mut by: Vec<ContactPlace> = places.iter().map(zero_of).collect();
         for (step, weight) in STENCIL {
             search.motion.state.clone_from(&start);
-            move_dof(simulation, dof, step * MOVED, &mut search.motion.state);
+            for dof in &together {
+                move_dof(simulation, *dof, step * MOVED, &mut search.motion.state);
+            }
             search.find(simulation, &identities)?;
             for (i, from) in places.iter().enumerate() {
                 let moved = search.found[i].map(|index| search.place(index));
                 match moved.filter(|to| same_elements(&from.supports, &to.supports)) {
                     Some(to) => add(&mut by[i], weight / MOVED, [from, &to]),
-                    None if needed == Needed::All => {
+                    None if i < needed => {
                         return Err(between(simulation, identities[i].sides, COMES_AND_GOES));
                     }
                     None => stays[i] = false,
@@ -270,14 +278,38 @@ fn find_moves(
             }
         }
         for ((taken, by), own) in out.iter_mut().zip(by).zip(&dofs) {
-            if own.contains(&dof) {
-                taken.moves.push(ContactMove { dof, by });
+            if let Some(dof) = together.iter().find(|dof| own.contains(dof)) {
+                taken.moves.push(ContactMove { dof: *dof, by });
             }
         }
     }
+    out.iter_mut().for_each(|c| c.moves.sort_by_key(|m| m.dof));
     let mut stays = stays.into_iter();
     out.retain(|_| stays.next().unwrap_or(false));
     Ok(())
+}
+
+/// Parts the coordinates of contacts into groups of which no contact has two.
+fn apart(dofs: &[BTreeSet<usize>]) -> Vec<Vec<usize>> {
+    let mut contacts_of: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (contact, own) in dofs.iter().enumerate() {
+        own.iter()
+            .for_each(|dof| contacts_of.entry(*dof).or_default().push(contact));
+    }
+    let mut taken: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); dofs.len()];
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    for (dof, contacts) in contacts_of {
+        let is_free = |group: &usize| contacts.iter().all(|c| !taken[*c].contains(group));
+        let group = (0..groups.len()).find(is_free).unwrap_or(groups.len());
+        if group == groups.len() {
+            groups.push(Vec::new());
+        }
+        groups[group].push(dof);
+        contacts.iter().for_each(|c| {
+            taken[*c].insert(group);
+        });
+    }
+    groups
 }
 
 /// A search for the contacts of the start of a step.
@@ -365,12 +397,6 @@ impl ContactSearch {
             supports: self.list.supports(index).to_vec(),
         }
     }
-}
-
-/// Takes the evaluation of a simulation back to its present state.
-fn put_back(simulation: &mut Simulation) -> Result<(), GradientError> {
-    let back = simulation.system.propagate(&mut simulation.motion.state);
-    back.map_err(|e| GradientError::NoModel { why: e.to_string() })
 }
 
 /// The place of a contact that does not move.

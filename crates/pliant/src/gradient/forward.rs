@@ -76,9 +76,9 @@ impl<'a> Forward<'a> {
         if begins_step {
             self.longer = 0.0;
         }
-        simulation.last_contacts(&mut self.contacts)?;
-        if self.smoothing.is_some() {
-            simulation.near_contacts(&self.contacts, &mut self.near)?;
+        match self.smoothing {
+            Some(_) => simulation.contacts_nearby(&mut self.contacts, &mut self.near)?,
+            None => simulation.last_contacts(&mut self.contacts)?,
         }
         let time = simulation.start.time;
         if let Some(step) = simulation.last_step(&self.contacts) {

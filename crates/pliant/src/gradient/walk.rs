@@ -271,9 +271,9 @@ impl Walk<'_, '_> {
             moment(run, at + 1);
             check_whole(simulation, run[at].time)?;
             let Moment { contacts, near, .. } = &mut run[at + 1];
-            simulation.last_contacts(contacts)?;
-            if trajectory.smoothing.is_some() {
-                simulation.near_contacts(contacts, near)?;
+            match trajectory.smoothing {
+                Some(_) => simulation.contacts_nearby(contacts, near)?,
+                None => simulation.last_contacts(contacts)?,
             }
             if let Some(RecordedPart { taken, .. }) = parts.last()
                 && let PartEnd::BeforeImpact(kind) = taken.end

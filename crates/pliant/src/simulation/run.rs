@@ -4,8 +4,8 @@
 use super::Simulation;
 use crate::control::{StepStart, adaptive, settle};
 use crate::gradient::{
-    GradientError, RestState, StepDerivative, TakenContact, TakenStep, check_method, check_rows,
-    near_contacts, step_before, taken_contacts,
+    GradientError, RestState, StepDerivative, TakenContact, TakenStep, check_method, check_rows, step_before,
+    taken_contacts,
 };
 use crate::statics::path::{self, Next, Walk};
 use crate::statics::{Search, Setting, Workspace, buckling, equilibrium, modes, reduction, refuse};
@@ -405,30 +405,29 @@ impl Simulation {
     }
 
     /// Fills `out` with the contacts that carried an impulse in the last step, and with how they
-    /// move with its start. Cost: four searches for contacts for each coordinate that one of them
-    /// hangs on.
+    /// move with its start. Cost: four searches for contacts for each coordinate of a contact and its
+    /// neighbours; those of bodies apart are moved together.
     ///
     /// # Errors
     /// [`GradientError::NotBuilt`] for laws whose derivative is not built (elliptic and polygonal
     /// friction, resistance to rolling, viscous friction, Hunt and Crossley's damping), and where
     /// contacts come and go close to the start of the step.
     pub fn last_contacts(&mut self, out: &mut Vec<TakenContact>) -> Result<(), GradientError> {
-        taken_contacts(self, self.motion.time - self.start.time, out)
+        taken_contacts(self, self.motion.time - self.start.time, out, None)
     }
 
-    /// Fills `out` with the contacts that carried nothing in the last step and are near at its start,
-    /// within the margins of their colliders or about to close in ten such steps, beside those
-    /// (`acting`) that [`last_contacts`](Self::last_contacts) has found, for
-    /// [`StepDerivative::place_smoothed`]. Cost: as `last_contacts`.
+    /// Fills `acting` as [`last_contacts`](Self::last_contacts) does, and `near` with the contacts that
+    /// carried nothing in the last step and are near at its start, within the margins of their
+    /// colliders or about to close in ten such steps, for [`StepDerivative::place_smoothed`].
     ///
     /// # Errors
-    /// [`GradientError::NotBuilt`] for laws whose derivative is not built.
-    pub fn near_contacts(
+    /// As [`last_contacts`](Self::last_contacts).
+    pub fn contacts_nearby(
         &mut self,
-        acting: &[TakenContact],
-        out: &mut Vec<TakenContact>,
+        acting: &mut Vec<TakenContact>,
+        near: &mut Vec<TakenContact>,
     ) -> Result<(), GradientError> {
-        near_contacts(self, self.motion.time - self.start.time, acting, out)
+        taken_contacts(self, self.motion.time - self.start.time, acting, Some(near))
     }
 
     /// A derivative of the steps of this simulation, not placed yet.

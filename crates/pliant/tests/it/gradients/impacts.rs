@@ -211,6 +211,44 @@ fn boxes_on_corners_and_balls_on_balls() {
     check("balls", &balls, &[0.02, 1.0, 3.0], 40);
 }
 
+/// A ball that lands where another one lies, which has come to rest after infinitely many bounces, and
+/// lies on through impacts too short for its weight to close a gap of rounding.
+#[test]
+fn balls_that_lie_while_others_land() {
+    let make = |p: &[f64]| -> Result<Simulation, TrajectoryError> {
+        let mut m = Model::new();
+        m.set_gravity([0.0, 0.0, -G])?;
+        let poses = [Pose::at([0.0, 0.0, p[0]]), Pose::at([0.0, 1.5, 0.15])];
+        let node = m.add_rigid_bodies("balls", &poses)?;
+        let mass = RigidMass::principal(1.0, [4e-3; 3]);
+        m.add_mass("mass", node, Mass::Rigid(vec![mass]))?;
+        m.set_body_velocity(node, 0, [0.3, 0.0, 0.0], [0.0, p[1], 0.5])?;
+        m.set_body_velocity(node, 1, [1.0, 0.0, 0.0], [0.0; 3])?;
+        let material = Material {
+            restitution: 0.5,
+            ..rough(0.3)
+        };
+        let (mut world, material) = crate::worlds::slope([0.0; 2], material);
+        for element in [0, 1] {
+            add_body(&mut world, material, node, element, Shape::ball(0.1).unwrap());
+        }
+        let mut own = located();
+        own.contacts.overlap = pliant::contact::Overlap::Rows {
+            rate: 20.0,
+            speed: 1.0,
+        };
+        let mut s = Simulation::with_options(m, own)?;
+        s.set_contacts(world)?;
+        Ok(s)
+    };
+    let mut s = make(&[0.5, 3.0]).unwrap();
+    let work: Vec<_> = (0..40).map(|_| s.step(0.01).unwrap().contacts.solve).collect();
+    // It rests before the other one lands at 0.286 s.
+    let impacts = |range: std::ops::Range<usize>| work[range].iter().map(|w| w.located).sum::<usize>();
+    assert!(impacts(0..26) > 2 && impacts(26..40) == 1, "{work:?}");
+    check("lies", &make, &[0.5, 3.0], 40);
+}
+
 /// How the end of a step moves with its length is that of differences: of chains with springs, and of
 /// balls that slip, roll, lie on soft ground, land, bounce and are lifted out of their overlap.
 #[test]

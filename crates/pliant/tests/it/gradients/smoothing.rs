@@ -16,8 +16,7 @@ const H: f64 = 0.01;
 fn smoothed(simulation: &mut Simulation, energy: f64) -> Result<(StepDerivative, usize), GradientError> {
     let mut derivative = simulation.step_derivative().unwrap();
     let (mut acting, mut near) = (Vec::new(), Vec::new());
-    simulation.last_contacts(&mut acting)?;
-    simulation.near_contacts(&acting, &mut near)?;
+    simulation.contacts_nearby(&mut acting, &mut near)?;
     let step = simulation.last_step(&acting).unwrap();
     derivative.place_smoothed(simulation.problem(), &step, &near, energy)?;
     let count = derivative.active_set().smoothed;

@@ -340,7 +340,8 @@ impl Contacts {
             let normal = c.gap_velocity(before);
             if let Some([normal, across @ ..]) = c.smoothed_residual(before) {
                 let fastest = fastest.max(c.gap_velocity(before).abs());
-                worst = worst.max(normal.abs().max(across[0].hypot(across[1])) / fastest);
+                let own = normal.abs().max(across[0].hypot(across[1])).max(c.off_path());
+                worst = worst.max(own / fastest);
                 continue;
             }
             worst = worst.max(normal.abs() / fastest);

@@ -230,20 +230,24 @@ impl Family {
         self.each_member(base, parameter, |member, Sample { weight, .. }| {
             for group in base.row_groups() {
                 let rows = group.first_row..group.first_row + group.size * group.count;
-                let (Some(own), Some(other)) = (base.bounds(group), member.problem.bounds(group)) else {
-                    continue;
+                let refuse = |why| {
+                    Err(GradientError::NotBuilt {
+                        what: format!(
+                            "the force of `{}` by parameter {parameter}",
+                            base.component_name(group.component)
+                        ),
+                        why,
+                    })
                 };
+                let bounds = (base.bounds(group), member.problem.bounds(group));
                 for row in held(rows) {
+                    let (Some(own), Some(other)) = bounds else {
+                        return refuse("it has no bounds for other values");
+                    };
                     let [lower, upper] = [own.0, own.1].map(|bound| (multipliers[row] - bound).abs());
                     let moved = [other.0 - own.0, other.1 - own.1];
                     if own.0 == own.1 && moved[0] != moved[1] {
-                        return Err(GradientError::NotBuilt {
-                            what: format!(
-                                "the force of `{}` by parameter {parameter}",
-                                base.component_name(group.component)
-                            ),
-                            why: "its bounds are the same, and move apart",
-                        });
+                        return refuse("its bounds are the same, and move apart");
                     }
                     ds[row] -= weight * if lower <= upper { moved[0] } else { moved[1] };
                 }

@@ -20,6 +20,8 @@ pub(crate) struct Laws {
     known: Vec<bool>,
     /// Whether each row is held at a bound, so that its multiplier stays.
     pub(crate) at_bound: Vec<bool>,
+    /// Whether these are those of an earlier moment, and stay.
+    pub(crate) bounds_stay: bool,
     buffers: LawBuffers,
     /// A vector on all nodes.
     on_nodes: Vec<f64>,
@@ -72,6 +74,7 @@ impl Laws {
             rows: rows.collect(),
             known: vec![false; problem.row_groups().len()],
             at_bound: vec![false; problem.row_count()],
+            bounds_stay: false,
             buffers: LawBuffers::default(),
             on_nodes: vec![0.0; problem.velocity_count()],
             unit: Default::default(),
@@ -99,7 +102,6 @@ impl Laws {
         at: LawMoment<'_>,
     ) {
         self.buffers.start_from(at.state);
-        self.at_bound.fill(false);
         for i in 0..self.fields.len() {
             self.evaluate_field(problem, evaluation, i, at);
         }
@@ -109,7 +111,10 @@ impl Laws {
             if !self.known[index] {
                 self.evaluate_rows(problem, room, index, at);
             }
-            if let Some((lower, upper)) = problem.bounds(group) {
+            if !self.bounds_stay {
+                let (lower, upper) = problem
+                    .bounds(group)
+                    .unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
                 for (bound, force) in self.at_bound[range].iter_mut().zip(multipliers) {
                     let slack = |limit: f64| AT_BOUND * limit.abs();
                     let is_at = |limit: f64| limit.is_finite() && (force - limit).abs() <= slack(limit);
@@ -233,6 +238,17 @@ impl Laws {
         let mut all = names.chain(rows);
         let bad = all.find(|(_, law)| law.is_some_and(|law| !law.is_finite()))?;
         Some(bad.0)
+    }
+
+    /// The row whose force is beyond a bound at which it is not, if there is one.
+    pub(crate) fn beyond_bound(&self, problem: &Problem, multipliers: &[f64]) -> Option<usize> {
+        let groups = problem.row_groups().iter();
+        let mut beyond = groups.filter_map(|group| {
+            let (lower, upper) = problem.bounds(group)?;
+            let mut rows = group.first_row..group.first_row + group.size * group.count;
+            rows.find(|row| !self.at_bound[*row] && !(lower..=upper).contains(&multipliers[*row]))
+        });
+        beyond.next()
     }
 
     /// Sets the entries of a vector on the rows that are at a bound to zero.

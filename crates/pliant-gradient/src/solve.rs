@@ -60,6 +60,8 @@ pub(crate) struct Saddle {
     /// square roots of energies.
     scales: [Vec<f64>; 2],
     own: Vec<[f64; 2]>,
+    /// The rows that are at a bound, and their scales, as if they were not.
+    held: Vec<(usize, f64)>,
     solution: Solution,
     zero: Vec<f64>,
     /// Whether each independent coordinate is held.
@@ -91,6 +93,7 @@ impl Saddle {
             },
             scales: pair(),
             own: Vec::new(),
+            held: Vec::new(),
             solution: Solution::default(),
             zero: vec![0.0; n],
             fixed: vec![false; n],
@@ -142,7 +145,12 @@ impl Saddle {
                 .assembler
                 .fill_rest(problem, evaluation, state, &kept.multipliers),
         }
+        self.held.clear();
         for (row, _) in laws.at_bound.iter().enumerate().filter(|(_, b)| **b) {
+            let KktSystem { w, j, fixed, .. } = self.assembler.system();
+            let terms = j.row_entries(row).filter(|(k, _)| !fixed[*k]);
+            let given: f64 = terms.map(|(k, v)| v * v / w.get(k, k).abs()).sum();
+            self.held.push((row, given.sqrt()));
             self.assembler.deactivate_row(row);
         }
         // Rows that are not at a bound act both ways.
@@ -211,6 +219,9 @@ impl Saddle {
             let terms = j.row_entries(i).filter(|(k, _)| !fixed[*k] && of_dofs[*k] > 0.0);
             let sum: f64 = terms.map(|(k, v)| (v / of_dofs[k]).powi(2)).sum();
             *scale = (sum + r.get(i, i).abs()).sqrt();
+        }
+        for (row, scale) in &self.held {
+            of_rows[*row] = *scale;
         }
         for scale in of_dofs.iter_mut().chain(&mut *of_rows) {
             if *scale == 0.0 || !scale.is_finite() {

@@ -473,6 +473,7 @@ impl StepDerivative {
         let driven = problem.row_groups().iter().find(|g| problem.motion(g).is_some());
         let refused = match driven {
             Some(group) => Some(problem.component_name(group.component).to_owned()),
+            None if self.active.smoothed > 0 => Some("smoothed contacts".to_owned()),
             None => (relation.by_displacement != 0.0).then(|| "a step of BDF2".to_owned()),
         };
         if let Some(name) = refused {

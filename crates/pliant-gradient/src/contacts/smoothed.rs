@@ -135,6 +135,15 @@ impl LinearisedContact {
         Some([normal, across[0], across[1]])
     }
 
+    /// How far its unknowns of the path, `s` and `zeta`, are from it (m/s).
+    pub(super) fn off_path(&self) -> f64 {
+        let Some(barrier) = self.barrier else { return 0.0 };
+        let zeta = self
+            .cone_path()
+            .map_or(0.0, |path| (path.product_missed() / path.limit).abs());
+        zeta.max((barrier.slack - barrier.energy / self.r[0]).abs())
+    }
+
     /// The changes of the slack and of `zeta` in a step of the velocity of its rows and of its impulse.
     fn barrier_changes(&self, barrier: &Barrier, du: [f64; 3], dr: [f64; 3]) -> [f64; 2] {
         let r = self.r[0];
@@ -164,15 +173,14 @@ fn edge_of_cone(limit: f64, by: f64, x: [f64; 2], dx: [f64; 2]) -> f64 {
         dot(x, dx) - limit * by,
         dot(x, x) - limit * limit,
     );
+    // Inside, c < 0: of both roots the positive one, or the smaller of two that are; else none.
     let root = (b * b - a * c).sqrt();
-    // c < 0: of both roots the positive one, or the smaller.
     let t = match b > 0.0 {
         true => -c / (b + root),
         false if a > 0.0 => (root - b) / a,
-        false if a < 0.0 && b * b >= a * c && b < 0.0 => (-b - root) / a,
         false => f64::INFINITY,
     };
-    match t.is_finite() && t > 0.0 {
+    match t.is_finite() {
         true => (INSIDE * t).min(1.0),
         false => 1.0,
     }
@@ -274,5 +282,78 @@ impl LinearisedContact {
     fn change(&self, h: f64, l: &[f64]) -> [f64; 3] {
         let own = |k: usize| h * l[self.first + k];
         std::array::from_fn(|k| if k < self.count { own(k) } else { 0.0 })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The share of a step up to the edge of a cone is the first of fine steps that leaves it.
+    #[test]
+    fn the_edge_of_a_cone_is_where_a_step_leaves_it() {
+        let mut edges = 0;
+        for k in 0..500 {
+            let number = |j: u32| (12.9898 * f64::from(7 * k + j)).sin();
+            let (x, dx) = (
+                [0.6 * number(0), 0.6 * number(1)],
+                [3.0 * number(2), 3.0 * number(3)],
+            );
+            let by = 3.0 * number(4);
+            let found = edge_of_cone(1.0, by, x, dx);
+            let outside = |t: f64| (x[0] + t * dx[0]).hypot(x[1] + t * dx[1]) >= 1.0 + t * by;
+            let first = (0..=10_000).map(|i| 1e-4 * f64::from(i)).find(|t| outside(*t));
+            match first {
+                Some(t) => {
+                    edges += 1;
+                    assert!(
+                        found <= INSIDE * t && found >= INSIDE * (t - 1e-4),
+                        "{k}: {found} {t}"
+                    );
+                }
+                None => assert!(found >= INSIDE, "{k}: {found}"),
+            }
+        }
+        assert!((100..400).contains(&edges), "{edges}");
+    }
+
+    /// Changes of the path's equations are differences of its residuals, of which those off the path
+    /// have the change of `zeta` in them; the transpose is that of a matrix.
+    #[test]
+    fn changes_of_a_path_are_differences() {
+        let at = |t: f64| {
+            let energy = 0.02;
+            let (u, limit) = ([0.3 + 0.7 * t, -0.2 + 0.1 * t], 0.5 - 0.3 * t);
+            let width = energy / limit;
+            let zeta = 0.5 * (width + width.hypot(2.0 * u[0].hypot(u[1])));
+            // On the path, and off it by a change of the impulse alone.
+            let r = u.map(|u| -limit * u / zeta);
+            ConePath {
+                energy,
+                u,
+                r,
+                limit,
+                zeta,
+            }
+        };
+        let here = at(0.0);
+        assert!(here.residual().iter().all(|r| r.abs() < 1e-15));
+        assert!(here.product_missed().abs() < 1e-15);
+        let step = 1e-5;
+        let (one, other) = (at(step), at(-step));
+        let rate = |f: &dyn Fn(&ConePath) -> f64| (f(&one) - f(&other)) / (2.0 * step);
+        let du = [rate(&|p| p.u[0]), rate(&|p| p.u[1])];
+        let dr = [rate(&|p| p.r[0]), rate(&|p| p.r[1])];
+        let limit = rate(&|p| p.limit);
+        // Along the path nothing changes, and zeta as it does there.
+        assert!(here.equations(du, dr, limit).iter().all(|e| e.abs() < 1e-8));
+        assert!((here.change(du, dr, limit) - rate(&|p| p.zeta)).abs() < 1e-8);
+        let q = [0.4, -1.3];
+        let (by_u, by_r, by_limit) = here.equations_transposed(q);
+        for (du, dr, limit) in [([0.3, 0.1], [-0.2, 0.7], 0.4), ([1.0, -2.0], [0.1, 0.5], -0.7)] {
+            let forwards = dot(here.equations(du, dr, limit), q);
+            let backwards = dot(by_u, du) + dot(by_r, dr) + by_limit * limit;
+            assert!((forwards - backwards).abs() < 1e-14);
+        }
     }
 }

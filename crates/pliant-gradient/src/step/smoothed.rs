@@ -16,6 +16,8 @@ const GOAL: f64 = 1e-13;
 const ITERATIONS: usize = 100;
 /// Share of its terms from which iterations end that do not improve them any more.
 const ROUNDED: f64 = 1e-9;
+/// Share of the largest coordinate that a gap of none is rounded to.
+const NO_GAP: f64 = 1e-14;
 /// Largest last change of a direction, as a share of it, with which iterations go on.
 const DIRECTED: f64 = 1e-5;
 /// Share of an iteration below which the barriers cut it short, and the number of such iterations, one
@@ -66,7 +68,46 @@ impl StepDerivative {
             });
         }
         self.implicit.unplace();
-        let mut found = None;
+        self.implicit.linearised.laws.bounds_stay = true;
+        let found = self.find_smoothed(problem, step, near, energy);
+        self.implicit.linearised.laws.bounds_stay = false;
+        found?;
+        let Implicit {
+            equations,
+            linearised,
+            kept,
+            ..
+        } = &self.implicit;
+        if let Some(row) = linearised
+            .laws
+            .beyond_bound(&equations.problem, &kept.multipliers)
+        {
+            return Err(GradientError::NotBuilt {
+                what: format!("the smoothed step with {}", equations.problem.describe_row(row)),
+                why: "its force is beyond its bound there, at which the step itself has it not",
+            });
+        }
+        let largest = step.start.positions.iter().fold(0.0f64, |l, x| l.max(x.abs()));
+        let is_at_gap = |c: &&TakenContact| c.law.compliance == 0.0 && c.place.gap.abs() <= NO_GAP * largest;
+        self.active = ActiveSet {
+            rows_at_bounds: self.rows_at_bounds(),
+            smoothed: step.contacts.len() + near.len(),
+            at_change: step.contacts.iter().chain(near).filter(is_at_gap).count(),
+            ..ActiveSet::default()
+        };
+        self.is_placed();
+        Ok(())
+    }
+
+    /// Finds the smoothed step: from the step itself, or by the central path from a higher energy.
+    fn find_smoothed(
+        &mut self,
+        problem: &Problem,
+        step: &TakenStep<'_>,
+        near: &[TakenContact],
+        energy: f64,
+    ) -> Result<(), GradientError> {
+        let mut found = Ok(None);
         for higher in HIGHER {
             let first = higher * energy;
             let contacts = step.contacts.iter().chain(near);
@@ -77,25 +118,20 @@ impl StepDerivative {
                 .contacts
                 .place(problem, contacts, start)?;
             self.start_smoothed(step)?;
-            found = self.solve_smoothed(step, [first, energy])?;
-            if found.is_none() {
+            // An iterate may leave the places where the model is defined.
+            found = self.solve_smoothed(step, [first, energy]);
+            if matches!(found, Ok(None)) {
                 break;
             }
         }
-        if let Some((place, share)) = found {
-            return Err(GradientError::NotSmoothed {
+        match found? {
+            None => Ok(()),
+            Some((place, share)) => Err(GradientError::NotSmoothed {
                 energy,
                 place: self.describe(place),
                 share,
-            });
+            }),
         }
-        self.active = ActiveSet {
-            rows_at_bounds: self.rows_at_bounds(),
-            smoothed: step.contacts.len() + near.len(),
-            ..ActiveSet::default()
-        };
-        self.is_placed();
-        Ok(())
     }
 
     /// Positions and velocities of all nodes at the end of the step that is placed: of the smoothed one
@@ -141,7 +177,7 @@ impl StepDerivative {
                     present = (present / LOWER).max(energy);
                     self.implicit.linearised.contacts.set_energy(present);
                 }
-            } else if share <= GOAL || best <= ROUNDED && share > 0.25 * best {
+            } else if share <= GOAL || share <= ROUNDED && share > 0.25 * best {
                 return Ok(None);
             } else {
                 best = best.min(share);

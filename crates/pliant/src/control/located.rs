@@ -28,9 +28,9 @@ const RESOLUTION: f64 = 1e-14;
 /// Way (m) in a step that a contact opens by at most which is no bounce.
 const RESTS: f64 = 1e-10;
 
-/// Share of the way of the fastest coordinate in a step, likewise. The flight of such a bounce would be
-/// so short that positions, rounded, do not tell what forces do in it.
-const SLOW: f64 = 1e-6;
+/// Roundings of the positions of what collides that a bounce has to open by in the time of an impact:
+/// the flight of a slower one is so short that positions do not tell what forces do in it.
+const ROUNDINGS: f64 = 100.0;
 
 /// How a part of a step ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -158,12 +158,11 @@ fn to_impact(simulation: &mut Simulation, [left, h]: [f64; 2]) -> Result<Part, E
     sleep::look(&mut simulation.system, &mut simulation.motion, limits);
     find_present(&mut simulation.system, &mut simulation.motion, left)?;
     let resolution = (RESOLUTION * h).max(4.0 * f64::EPSILON * (simulation.motion.time.abs() + h));
-    let velocities = &simulation.motion.state.velocities;
-    let fastest = velocities.iter().fold(0.0f64, |most, v| most.max(v.abs()));
+    let slow = ROUNDINGS * f64::EPSILON * largest_position(simulation) / (SHORT * h);
     let closing = Closing {
         soon: 2.0 * resolution,
         h: left,
-        allowed: RESTS.max(SLOW * fastest * left),
+        allowed: RESTS.max(slow * left),
         bouncing: true,
     };
     let System {
@@ -242,6 +241,17 @@ fn attempt(simulation: &mut Simulation, h: f64) -> Result<Option<(StepReport, Op
     };
     let Simulation { system, motion, .. } = &*simulation;
     Ok(Some((report, system.guards.nearest(system, motion, way))))
+}
+
+/// The largest position of the nodes that collide.
+fn largest_position(simulation: &Simulation) -> f64 {
+    let contacts = simulation.system.contacts.as_ref();
+    let nodes = contacts.map_or(&[][..], |c| c.detection.nodes());
+    let ranges = nodes
+        .iter()
+        .map(|node| simulation.system.model.node(*node).position_range());
+    let positions = ranges.flat_map(|range| &simulation.motion.state.positions[range]);
+    positions.fold(0.0, |most, x| most.max(x.abs()))
 }
 
 fn take_start(simulation: &mut Simulation) {

@@ -25,6 +25,10 @@ const STENCIL: [(f64, f64); 4] = [
     (2.0, -1.0 / 12.0),
 ];
 
+/// The way of a contact, as a multiple of that of a coordinate and of the arm of its elements, beyond
+/// which it is another one.
+const MOST_MOVED: f64 = 100.0;
+
 /// Difference of normals and gaps, the latter as a share of the largest coordinate, up to which a
 /// contact that is found again is that of the step.
 const SAME: f64 = 1e-9;
@@ -99,16 +103,14 @@ fn identity_of(contact: &Contact) -> ContactIdentity {
 /// The rate at which the row of a contact takes its overlap back.
 fn recovery(simulation: &Simulation, contact: &Contact) -> Result<f64, GradientError> {
     match simulation.options.contacts.overlap {
-        Overlap::Rows { rate, speed } if contact.gap <= 0.0 && contact.law.compliance == 0.0 => {
-            match -rate * contact.gap < speed {
-                true => Ok(rate),
-                false => Err(not_built(
-                    simulation,
-                    contact,
-                    "its overlap recovers at the largest speed of `Overlap::Rows`",
-                )),
-            }
-        }
+        Overlap::Rows { rate, speed } if contact.law.compliance == 0.0 => match -rate * contact.gap < speed {
+            true => Ok(rate),
+            false => Err(not_built(
+                simulation,
+                contact,
+                "its overlap recovers at the largest speed of `Overlap::Rows`",
+            )),
+        },
         _ => Ok(0.0),
     }
 }
@@ -258,6 +260,21 @@ fn find_moves(
     let dofs: Vec<BTreeSet<usize>> = places.iter().map(|p| dofs_of(simulation, &p.supports)).collect();
     let start = search.motion.state.clone();
     let mut stays = vec![true; out.len()];
+    // Other contacts of the same elements, as corners of a box, are no place that one has moved to.
+    search.find(simulation, &identities)?;
+    let points: Vec<Option<[f64; 3]>> = search
+        .found
+        .iter()
+        .map(|index| index.map(|index| search.contact(index).point))
+        .collect();
+    let reach = |supports: &[Support]| {
+        let arms = supports.iter().flat_map(|s| s.arm);
+        MOST_MOVED * MOVED * arms.fold(1.0f64, |most, arm| most.max(arm.abs()))
+    };
+    let is_near = |i: usize, to: [f64; 3]| {
+        let from = points[i].unwrap_or(to);
+        (0..3).all(|k| (to[k] - from[k]).abs() <= reach(&places[i].supports))
+    };
     for together in apart(&dofs) {
         let mut by: Vec<ContactPlace> = places.iter().map(zero_of).collect();
         for (step, weight) in STENCIL {
@@ -267,7 +284,8 @@ fn find_moves(
             }
             search.find(simulation, &identities)?;
             for (i, from) in places.iter().enumerate() {
-                let moved = search.found[i].map(|index| search.place(index));
+                let moved = search.found[i].filter(|index| is_near(i, search.contact(*index).point));
+                let moved = moved.map(|index| search.place(index));
                 match moved.filter(|to| same_elements(&from.supports, &to.supports)) {
                     Some(to) => add(&mut by[i], weight / MOVED, [from, &to]),
                     None if i < needed => {
@@ -326,14 +344,21 @@ pub(super) struct ContactSearch {
 impl ContactSearch {
     /// A search at a motion before a step of length `h` (s).
     pub(super) fn new(motion: Motion, h: f64) -> Self {
-        Self {
+        let mut search = Self {
             motion,
             list: ContactList::default(),
             found: Vec::new(),
-            // What is moved away from a contact that closes in the step is to be found all the same; not
-            // much longer, for what comes near in that time is found where it would touch.
-            h: 10.0 * h,
-        }
+            h,
+        };
+        search.set_length(h);
+        search
+    }
+
+    /// Takes the length of another step (s).
+    pub(super) fn set_length(&mut self, h: f64) {
+        // What is moved away from a contact that closes in the step is to be found all the same; not
+        // much longer, for what comes near in that time is found where it would touch.
+        self.h = 10.0 * h;
     }
 
     /// Finds contacts at the present state of the motion, as far as they are there.

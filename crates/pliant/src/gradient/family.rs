@@ -123,6 +123,7 @@ impl FamilyContacts for Members {
     ) -> Result<(), GradientError> {
         let (simulation, search) = &mut self.members[member.parameter * Family::POINTS + member.point];
         let search = search.get_or_insert_with(|| ContactSearch::new(simulation.motion.clone(), h));
+        search.set_length(h);
         for node in simulation.model().nodes() {
             if let NodeKind::Independent { .. } = node.kind {
                 let (p, v) = (node.position_range(), node.velocity_range());

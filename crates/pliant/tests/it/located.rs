@@ -136,13 +136,27 @@ fn a_ball_comes_to_rest() {
             let work = s.step(0.01).unwrap().contacts.solve;
             (located, passed) = (located + work.located, passed + work.passed);
         }
-        // The step in which the last of infinitely many would be, and hardly another one.
-        assert!(located >= 16 && (1..=2).contains(&passed), "{located} {passed}");
+        // The last ones are too slow to tell.
+        assert!(located >= 4 && passed == 0, "{located} {passed}");
         let end = s.state();
         assert!((end.positions[2] - 0.1).abs() < 1e-5, "{}", end.positions[2]);
         // With the mean of both velocities what is left of the last bounce swings on, halved by each.
         assert!(end.velocities[2].abs() < 1e-5, "{}", end.velocities[2]);
     }
+}
+
+/// Of bounces that get shorter without end, a step has sixteen at most: the rest of it is told.
+#[test]
+fn the_rest_of_a_step_with_too_many_bounces_is_told() {
+    let mut s = ball(0.02, [0.0; 3], bouncy(0.8), Integrator::Sdirk2);
+    let (mut located, mut passed) = (0, 0);
+    // The sum of all bounces is 0.57 s.
+    for _ in 0..80 {
+        let work = s.step(0.01).unwrap().contacts.solve;
+        (located, passed) = (located + work.located, passed + work.passed);
+    }
+    assert!(located > 30 && (1..=3).contains(&passed), "{located} {passed}");
+    assert!((s.state().positions[2] - 0.1).abs() < 1e-5);
 }
 
 /// A box without friction that falls on its corners and bounces on them keeps its energy, and its

@@ -390,6 +390,91 @@ fn trajectories_feel_the_ground_before_they_touch() {
     assert!((forwards.derivative - soft.start.x[2]).abs() < 1e-10);
 }
 
+/// A contact that is near, but goes when its ball is moved as far as differences of the search move it,
+/// is left out.
+#[test]
+fn contacts_at_the_edge_of_the_margins_are_left_out() {
+    // The ball has a margin of its own of 1e-4 m; nothing moves.
+    for (gap, expected) in [(0.0505, 0), (0.05, 0), (0.0495, 1)] {
+        let mut s = ball_with(&[0.12 - gap, 0.3, 0.0, 0.0], options(), 0.05).unwrap();
+        let mut state = s.state().clone();
+        state.velocities.fill(0.0);
+        s.set_state(&state).unwrap();
+        s.step(H).unwrap();
+        let (_, count) = smoothed(&mut s, 1e-3).unwrap();
+        assert_eq!(count, expected, "{gap}");
+    }
+}
+
+/// A ball of 0.1 m, 2 cm above the ground, which sees it from everywhere, and parts of a model beside it.
+fn ball_with_parts(
+    velocity: [[f64; 3]; 2],
+    friction: f64,
+    add: impl FnOnce(&mut Model, NodeId),
+) -> (Simulation, NodeId) {
+    let mut m = Model::new();
+    m.set_gravity([0.0, 0.0, -9.81]).unwrap();
+    let node = m.add_rigid_bodies("ball", &[Pose::at([0.0, 0.0, 0.12])]).unwrap();
+    let mass = RigidMass::principal(1.0, [4e-3; 3]);
+    m.add_mass("mass", node, Mass::Rigid(vec![mass])).unwrap();
+    m.set_body_velocity(node, 0, velocity[0], velocity[1]).unwrap();
+    add(&mut m, node);
+    let mut world = World::new();
+    let material = world.add_material(rough(friction)).unwrap();
+    let plane = Shape::half_space([0.0, 0.0, 1.0]).unwrap();
+    let ground = Collider::new("ground", plane, Placement::Fixed(Pose::default()));
+    let ground = ground.with_material(material).with_margin(1.0);
+    world.add(ground).unwrap();
+    add_body(&mut world, material, node, 0, Shape::ball(0.1).unwrap());
+    let mut s = Simulation::with_options(m, options()).unwrap();
+    s.set_contacts(world).unwrap();
+    (s, node)
+}
+
+/// A row at a bound of its force stays there in the smoothed step, and everything that has no contact is
+/// as in the step.
+#[test]
+fn rows_at_a_bound_stay_there() {
+    let velocity = [[0.5, 0.0, -1.0], [1.0, 2.0, 0.5]];
+    let (mut s, node) = ball_with_parts(velocity, 0.3, |m, _| {
+        let bead = m.add_scalars("bead", &[1.0]).unwrap();
+        m.add_mass("bead", bead, Mass::Uniform(2.0)).unwrap();
+        m.set_velocity(bead, 0, &[true], &[0.5]).unwrap();
+        let level = Level::Velocity { curvature: 0.0 };
+        let brake = m.add_constraint("brake", bead, level).unwrap();
+        m.set_bounds(brake, -4.0, 9.0).unwrap();
+    });
+    s.step(H).unwrap();
+    let (derivative, count) = smoothed(&mut s, 1e-2).unwrap();
+    assert_eq!((count, derivative.active_set().rows_at_bounds), (1, 1));
+    let end = derivative.end().unwrap();
+    // 0.5 - h 4/2.
+    assert!((end.velocities[6] - 0.48).abs() < 1e-12);
+    assert!((end.velocities[2] - s.velocities(node)[2]).abs() > 1e-6);
+}
+
+/// A brake that would need more than it can in the smoothed step alone: refused, with its name.
+#[test]
+fn rows_that_come_to_a_bound_are_refused() {
+    for (most, fine) in [(1e4, true), (10.0, false)] {
+        let (mut s, _) = ball_with_parts([[0.0; 3]; 2], 0.0, |m, ball| {
+            let centre = RigidPoints::new(&[(0, [0.0; 3])]);
+            let centre = m.add_mapped("centre", &[ball], centre).unwrap();
+            let level = Level::Velocity { curvature: 0.0 };
+            let brake = m.add_constraint("brake", centre, level).unwrap();
+            m.set_bounds(brake, -most, most).unwrap();
+        });
+        s.step(H).unwrap();
+        // The barrier pushes with kappa over 2 cm, 25 N, of which the weight takes 10.
+        match smoothed(&mut s, 0.5) {
+            Ok((derivative, _)) => {
+                assert!(fine && derivative.end().unwrap().velocities[2].abs() < 1e-9);
+            }
+            Err(e) => assert!(!fine && e.to_string().contains("`brake`"), "{e}"),
+        }
+    }
+}
+
 /// Energies that smooth nothing, impacts in time, and laws that have no derivative.
 #[test]
 fn smoothing_that_is_not_there_is_refused() {
@@ -414,6 +499,15 @@ fn smoothing_that_is_not_there_is_refused() {
         .unwrap_err()
         .to_string();
     assert!(said.contains("`locate_impacts`"), "{said}");
+    // How the end of a smoothed step moves with its length.
+    let mut s = falling();
+    s.step(H).unwrap();
+    let (mut derivative, _) = smoothed(&mut s, 1e-3).unwrap();
+    let said = derivative
+        .by_length(&mut StateVector::default())
+        .unwrap_err()
+        .to_string();
+    assert!(said.contains("smoothed contacts"), "{said}");
     let viscous = Material {
         viscous_friction: 0.1,
         ..rough(0.2)
@@ -472,7 +566,7 @@ fn smoothed_piles_are_found() {
             if own.is_err() {
                 continue;
             }
-            for energy in [1e-2, 1e-4, 1e-6] {
+            for energy in [1e-2, 1e-4, 1e-6, 1e-8] {
                 let (_, count) = smoothed(&mut s, energy).unwrap();
                 (found, most) = (found + 1, most.max(count));
             }

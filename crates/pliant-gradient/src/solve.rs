@@ -34,6 +34,15 @@ pub struct SolveReport {
     pub change: f64,
 }
 
+/// What the units and scales of rows follow from.
+#[derive(Debug, Default)]
+struct OfRows {
+    /// Factors of place and rate in the equation of each.
+    own: Vec<[f64; 2]>,
+    /// Those that are at a bound, and their scales, as if they were not.
+    held: Vec<(usize, f64)>,
+}
+
 /// A step whose symmetric matrix is factored.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FactoredStep<'a> {
@@ -59,9 +68,7 @@ pub(crate) struct Saddle {
     /// Square roots of the diagonals of `W` and of `J D_W^-1 J^T + R`: in their units answers are
     /// square roots of energies.
     scales: [Vec<f64>; 2],
-    own: Vec<[f64; 2]>,
-    /// The rows that are at a bound, and their scales, as if they were not.
-    held: Vec<(usize, f64)>,
+    of_rows: OfRows,
     solution: Solution,
     zero: Vec<f64>,
     /// Whether each independent coordinate is held.
@@ -92,8 +99,7 @@ impl Saddle {
                 rows: vec![1.0; m],
             },
             scales: pair(),
-            own: Vec::new(),
-            held: Vec::new(),
+            of_rows: OfRows::default(),
             solution: Solution::default(),
             zero: vec![0.0; n],
             fixed: vec![false; n],
@@ -145,12 +151,12 @@ impl Saddle {
                 .assembler
                 .fill_rest(problem, evaluation, state, &kept.multipliers),
         }
-        self.held.clear();
+        self.of_rows.held.clear();
         for (row, _) in laws.at_bound.iter().enumerate().filter(|(_, b)| **b) {
             let KktSystem { w, j, fixed, .. } = self.assembler.system();
             let terms = j.row_entries(row).filter(|(k, _)| !fixed[*k]);
             let given: f64 = terms.map(|(k, v)| v * v / w.get(k, k).abs()).sum();
-            self.held.push((row, given.sqrt()));
+            self.of_rows.held.push((row, given.sqrt()));
             self.assembler.deactivate_row(row);
         }
         // Rows that are not at a bound act both ways.
@@ -196,10 +202,10 @@ impl Saddle {
     fn find_units(&mut self, equations: &Equations, linearised: &Linearised, h: Option<f64>) {
         let laws = &linearised.laws;
         self.units.dofs = h.unwrap_or(1.0);
-        laws.own(&equations.problem, &mut self.own);
+        laws.own(&equations.problem, &mut self.of_rows.own);
         for (k, unit) in self.units.rows.iter_mut().enumerate() {
             // Contacts are written for velocities.
-            let [by_place, by_rate] = self.own.get(k).copied().unwrap_or([0.0, 1.0]);
+            let [by_place, by_rate] = self.of_rows.own.get(k).copied().unwrap_or([0.0, 1.0]);
             *unit = match h {
                 // The equation of a row at its bound is that of its force.
                 _ if laws.at_bound.get(k) == Some(&true) => h.map_or(1.0, f64::recip),
@@ -220,7 +226,7 @@ impl Saddle {
             let sum: f64 = terms.map(|(k, v)| (v / of_dofs[k]).powi(2)).sum();
             *scale = (sum + r.get(i, i).abs()).sqrt();
         }
-        for (row, scale) in &self.held {
+        for (row, scale) in &self.of_rows.held {
             of_rows[*row] = *scale;
         }
         for scale in of_dofs.iter_mut().chain(&mut *of_rows) {

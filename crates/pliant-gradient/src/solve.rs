@@ -34,12 +34,12 @@ pub struct SolveReport {
     pub change: f64,
 }
 
-/// What the units and scales of rows follow from.
+/// Numbers that the units and scales of rows follow from.
 #[derive(Debug, Default)]
 struct OfRows {
     /// Factors of place and rate in the equation of each.
     own: Vec<[f64; 2]>,
-    /// Those that are at a bound, and their scales, as if they were not.
+    /// Rows that are at a bound, and their scales, as if they were not.
     held: Vec<(usize, f64)>,
 }
 

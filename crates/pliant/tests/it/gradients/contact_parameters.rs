@@ -55,6 +55,44 @@ fn end_of(steps: usize) -> impl FnMut(usize, &Simulation, &mut NodeGradient) -> 
     }
 }
 
+/// A ball that the ground overlaps by little more than rounding has the rate at which its row takes that
+/// back, also by parameters that would lift it out: `u_n = -rate g`.
+#[test]
+fn rates_of_recovery_beside_a_gap_of_none() {
+    for overlap in [1e-5, 1e-9, 1e-13] {
+        let rate = 20.0;
+        let make = |p: &[f64]| -> Result<Simulation, TrajectoryError> {
+            let mut options = options();
+            options.contacts.overlap = Overlap::Rows {
+                rate: p[1],
+                speed: 10.0,
+            };
+            let world = slope([0.0; 2], rough(0.0));
+            Ok(ball([p[0], 0.1 - overlap], [[0.0; 3]; 2], world, options))
+        };
+        let at = [0.1, rate];
+        let mut s = make(&at).unwrap();
+        let mut family = family_of_simulations(&make, &at, &at).unwrap();
+        let mut velocity = |step: usize, s: &Simulation, by: &mut NodeGradient| {
+            if step < 1 {
+                return 0.0;
+            }
+            by.v[2] = 1.0;
+            s.state().velocities[2]
+        };
+        let mut trajectory = Trajectory::new(1, 0.01);
+        trajectory.family = Some(&mut family);
+        let found = trajectory.gradient(&mut s, &mut velocity).unwrap();
+        assert!((found.value - rate * overlap).abs() < 1e-12, "{}", found.value);
+        let [by_radius, by_rate] = found.parameters[..] else {
+            unreachable!()
+        };
+        assert!((by_radius - rate).abs() < 1e-6, "{overlap}: {by_radius}");
+        assert!((by_rate - overlap).abs() < 1e-10, "{overlap}: {by_rate}");
+        assert!((found.start.x[2] + rate).abs() < 1e-6);
+    }
+}
+
 /// Compares the gradient by each parameter with central differences of whole runs, backwards and
 /// forwards, to a share of the largest of both times the parameter; returns the simulation.
 fn check(what: &str, make: &Make<'_>, at: &[f64], steps: usize, share: f64) -> Simulation {

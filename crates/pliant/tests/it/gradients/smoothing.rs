@@ -406,6 +406,54 @@ fn contacts_at_the_edge_of_the_margins_are_left_out() {
     }
 }
 
+/// A corner that goes, as the box is moved, is not taken for another one of the box.
+#[test]
+fn corners_are_not_taken_for_others() {
+    let half = [0.1, 0.08, 0.05];
+    let (one, other) = (0.05f64, 0.08f64);
+    let rotation = {
+        // About x, then about y.
+        let ([c, s], [d, t]) = ([one.cos(), one.sin()], [other.cos(), other.sin()]);
+        [c * d, s * d, c * t, -s * t]
+    };
+    // The last row of the rotation.
+    let [w, x, y, z] = rotation;
+    let row = [
+        2.0 * (x * z - w * y),
+        2.0 * (y * z + w * x),
+        1.0 - 2.0 * (x * x + y * y),
+    ];
+    let height = |corner: [f64; 3]| row.iter().zip(corner).map(|(a, b)| a * b).sum::<f64>();
+    let signs = [[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]];
+    let heights = signs.map(|[x, y]| height([x * half[0], y * half[1], -half[2]]));
+    let highest = heights.iter().fold(f64::NEG_INFINITY, |a, b| a.max(*b));
+    for (below, expected) in [(1e-5, 3), (1e-3, 4)] {
+        let mut m = Model::new();
+        // The margins of both together are 0.0501 m.
+        let position = [0.0, 0.0, 0.0501 - below - highest];
+        let node = m.add_rigid_bodies("box", &[Pose { position, rotation }]).unwrap();
+        m.add_mass("mass", node, Mass::Rigid(vec![RigidMass::cuboid(1.0, half)]))
+            .unwrap();
+        let mut world = World::new();
+        let material = world.add_material(rough(0.3)).unwrap();
+        let plane = Shape::half_space([0.0, 0.0, 1.0]).unwrap();
+        let ground = Collider::new("ground", plane, Placement::Fixed(Pose::default()));
+        let ground = ground.with_material(material).with_margin(0.05);
+        world.add(ground).unwrap();
+        add_body(&mut world, material, node, 0, Shape::cuboid(half).unwrap());
+        let mut s = Simulation::with_options(m, options()).unwrap();
+        s.set_contacts(world).unwrap();
+        s.step(H).unwrap();
+        let (mut acting, mut near) = (Vec::new(), Vec::new());
+        s.contacts_nearby(&mut acting, &mut near).unwrap();
+        assert_eq!((acting.len(), near.len()), (0, expected), "{below}");
+        // Gaps move with heights as 1, and with turns by arms.
+        for moved in near.iter().flat_map(|contact| &contact.moves) {
+            assert!(moved.by.gap.abs() < 1.0 + 1e-6, "{moved:?}");
+        }
+    }
+}
+
 /// A ball of 0.1 m, 2 cm above the ground, which sees it from everywhere, and parts of a model beside it.
 fn ball_with_parts(
     velocity: [[f64; 3]; 2],

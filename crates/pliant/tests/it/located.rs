@@ -145,6 +145,42 @@ fn a_ball_comes_to_rest() {
     }
 }
 
+/// A body that lies a rounding above the ground takes part in the motion, and has no impact of its own.
+#[test]
+fn a_gap_of_rounding_is_none() {
+    for integrator in [Integrator::Theta, Integrator::Sdirk2, Integrator::Nonlinear] {
+        let mut m = Model::new();
+        m.set_gravity([0.0, 0.0, -G]).unwrap();
+        let above = 1.8e-15;
+        let poses = [Pose::at([0.0, 0.0, 0.12]), Pose::at([0.0, 1.5, 0.1 + above])];
+        let node = m.add_rigid_bodies("balls", &poses).unwrap();
+        let mass = RigidMass::principal(1.0, [4e-3; 3]);
+        m.add_mass("mass", node, Mass::Rigid(vec![mass])).unwrap();
+        let (mut world, material) = crate::worlds::slope([0.0; 2], bouncy(0.5));
+        for element in [0, 1] {
+            crate::worlds::add_body(&mut world, material, node, element, Shape::ball(0.1).unwrap());
+        }
+        let mut options = Options {
+            integrator,
+            ..Options::default()
+        };
+        options.contacts.locate_impacts = true;
+        let mut s = Simulation::with_options(m, options).unwrap();
+        s.set_contacts(world).unwrap();
+        let mut located = 0;
+        // The other one lands after 0.064 s, and once more after 0.128 s.
+        for _ in 0..10 {
+            located += s.step(0.01).unwrap().contacts.solve.located;
+            assert!(
+                s.state().velocities[8].abs() < 1e-10,
+                "{:?}",
+                s.state().velocities
+            );
+        }
+        assert_eq!(located, 1);
+    }
+}
+
 /// Of bounces that get shorter without end, a step has sixteen at most: the rest of it is told.
 #[test]
 fn the_rest_of_a_step_with_too_many_bounces_is_told() {

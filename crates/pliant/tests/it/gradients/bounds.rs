@@ -177,3 +177,38 @@ fn bounds_without_play() {
         }
     }
 }
+
+/// A winch whose rope is as strong as it can be: how much it winds in changes nothing, and does where it
+/// is not at its bound.
+#[test]
+fn inputs_of_a_row_at_its_bound() {
+    for (most, held) in [(2.0, true), (1e3, false)] {
+        let mut model = Model::new();
+        let bead = model.add_scalars("bead", &[1.0]).unwrap();
+        model.add_mass("mass", bead, Mass::Uniform(2.0)).unwrap();
+        let law = Spring::linear(40.0).with_rest(0.5);
+        let winch = model
+            .add_force_field("winch", bead, law, Treatment::Compliance)
+            .unwrap();
+        model.set_bounds(winch, -most, most).unwrap();
+        let mut s = Simulation::with_options(model, options()).unwrap();
+        s.step(H).unwrap();
+        let mut derivative = s.step_derivative().unwrap();
+        derivative.place(s.problem(), &s.last_step(&[]).unwrap()).unwrap();
+        let (mut out, mut by) = (StateVector::default(), Vec::new());
+        let by_velocity = StateVector {
+            x: vec![0.0],
+            v: vec![1.0],
+        };
+        derivative.adjoint(&by_velocity, &mut out).unwrap();
+        derivative.by_input(&mut by).unwrap();
+        // Free, v+ = -h k (x - l)/(m + h^2 k).
+        let expected = if held {
+            0.0
+        } else {
+            H * 40.0 / (2.0 + H * H * 40.0)
+        };
+        assert!((by[0] - expected).abs() < 1e-9, "{most}: {by:?} {expected}");
+        assert_eq!(derivative.active_set().rows_at_bounds, usize::from(held));
+    }
+}

@@ -16,6 +16,7 @@
 //! one-sided where one of them is about to change. A [smoothed law](smoothed) has no branches.
 
 mod kinematics;
+mod law;
 mod smoothed;
 
 use crate::kinematics::is_linear;
@@ -59,11 +60,12 @@ struct LinearisedContact {
 /// Factors in the equation of the normal of a contact.
 #[derive(Clone, Copy, Debug)]
 struct NormalFactors {
-    /// Of the gap (1/s).
+    /// The factor of the gap (1/s).
     by_gap: f64,
-    /// Of the impulse (1/kg).
+    /// The factor of the impulse (1/kg).
     by_force: f64,
-    /// Of the velocity at the start: the coefficient of restitution, zero without an impact.
+    /// The factor of the velocity at the start, which is the coefficient of restitution, or zero without
+    /// an impact.
     restitution: f64,
 }
 
@@ -364,12 +366,12 @@ impl Contacts {
         tail.clear();
         for c in &self.list {
             let mut axes = c.axes;
-            // How stiff friction is across the slip is left to the iterations.
             let (slips, by_friction) = match (c.cone_path(), c.branch) {
                 (Some(path), _) => path.preconditioner(),
                 (None, ContactBranch::Slipping) if c.barrier.is_none() => (true, 1.0),
                 _ => (false, 0.0),
             };
+            // How stiff friction is across the slip is left to the iterations.
             if slips {
                 (axes[1], axes[2]) = ([0.0; 3], [0.0; 3]);
             }
@@ -533,100 +535,6 @@ impl Contacts {
             self.jacobian(&c.columns)
                 .add_transposed([c.normal.restitution * on_rows[0], 0.0, 0.0], v);
         }
-    }
-}
-
-impl LinearisedContact {
-    /// Whether it is hard, and closes from a gap without an impact.
-    fn is_open(&self) -> bool {
-        self.law.compliance == 0.0 && self.gap > 0.0 && self.normal.restitution == 0.0
-    }
-
-    /// The changes of its equations for changes of the velocities of its rows and of its impulse.
-    fn equations(&self, du: [f64; 3], dr: [f64; 3]) -> [f64; 3] {
-        let mut out = [du[0] + self.by_normal_force() * dr[0], du[1], du[2]];
-        if let Some(path) = self.cone_path() {
-            let limit = self.law.friction * dr[0];
-            let found = path.equations([du[1], du[2]], [dr[1], dr[2]], limit);
-            (out[1], out[2]) = (found[0], found[1]);
-        } else if self.branch == ContactBranch::Slipping && self.barrier.is_none() {
-            let mu = self.law.friction;
-            let (way, speed) = self.way();
-            let along = way[0] * du[1] + way[1] * du[2];
-            for i in 0..2 {
-                let across = (du[1 + i] - way[i] * along) / speed;
-                out[1 + i] = dr[1 + i] + mu * (dr[0] * way[i] + self.r[0] * across);
-            }
-        }
-        out
-    }
-
-    fn equations_transposed(&self, q: [f64; 3]) -> ([f64; 3], [f64; 3]) {
-        let mut by_u = q;
-        let mut by_r = [self.by_normal_force() * q[0], 0.0, 0.0];
-        if let Some(path) = self.cone_path() {
-            let (u, r, limit) = path.equations_transposed([q[1], q[2]]);
-            (by_u[1], by_u[2]) = (u[0], u[1]);
-            by_r = [by_r[0] + self.law.friction * limit, r[0], r[1]];
-        } else if self.branch == ContactBranch::Slipping && self.barrier.is_none() {
-            let mu = self.law.friction;
-            let (way, speed) = self.way();
-            let along = way[0] * q[1] + way[1] * q[2];
-            by_r = [by_r[0] + mu * along, q[1], q[2]];
-            for i in 0..2 {
-                by_u[1 + i] = mu * self.r[0] * (q[1 + i] - way[i] * along) / speed;
-            }
-        }
-        (by_u, by_r)
-    }
-
-    /// The factor of the change of its normal impulse in the equation of the normal (1/kg).
-    fn by_normal_force(&self) -> f64 {
-        match &self.barrier {
-            Some(barrier) if barrier.slack > 0.0 => self.normal.by_force + barrier.slack / self.r[0],
-            _ => self.normal.by_force,
-        }
-    }
-
-    /// The changes of its equations of friction with the largest friction, `mu r_n`.
-    fn by_friction_limit(&self) -> [f64; 2] {
-        match (self.cone_path(), self.branch) {
-            (Some(path), _) => path.by_limit(),
-            (None, ContactBranch::Slipping) if self.barrier.is_none() => self.way().0,
-            _ => [0.0; 2],
-        }
-    }
-
-    /// The velocity of its normal at which its law is written, with the one at the start (m/s): it
-    /// carries an impulse where that is zero.
-    fn gap_velocity(&self, before: f64) -> f64 {
-        self.u[0]
-            + self.normal.by_gap * self.gap
-            + self.normal.by_force * self.r[0]
-            + self.normal.restitution * before
-    }
-
-    /// The changes of the factors of the gap, of the impulse, and of the velocity at the start in its
-    /// equation of the normal for a change of its law.
-    fn factors_by(&self, h: f64, by: &ContactNumbers) -> [f64; 3] {
-        if self.law.compliance > 0.0 {
-            let reach = h + self.law.relaxation;
-            let shorter = -by.relaxation / (reach * reach);
-            let by_force = by.compliance / (h * reach) + shorter * self.law.compliance / h;
-            return [shorter, by_force, 0.0];
-        }
-        let recovery = if self.gap <= 0.0 { by.recovery } else { 0.0 };
-        let restitution = match self.normal.restitution > 0.0 {
-            true => self.share * by.restitution,
-            false => 0.0,
-        };
-        [recovery, 0.0, restitution]
-    }
-
-    /// The direction of its slip, and its speed (m/s).
-    fn way(&self) -> ([f64; 2], f64) {
-        let speed = self.u[1].hypot(self.u[2]);
-        ([self.u[1] / speed, self.u[2] / speed], speed)
     }
 }
 

@@ -2,6 +2,7 @@
 //! state).
 
 mod by;
+mod relation;
 mod smoothed;
 
 use crate::contact_family::ContactChanges;
@@ -14,45 +15,11 @@ use crate::taken::{ActiveSet, TakenStep};
 use crate::{GradientError, StateVector, check_length};
 use pliant_kkt::Scheme;
 use pliant_model::{NodeId, Problem, Space, State};
+use relation::Relation;
 
 /// Share of the largest coordinate that is moved in a step at the least velocity that others are
 /// compared with.
 const SLOW: f64 = 1e-6;
-
-/// The relations of a step, with its memory `v_b` and `d_b` of the one before:
-///
-/// ```math
-/// a = (v+ - v^)/H,   x+ = x (+) (H v+ + c d_b),   v^ = p v + q v_b
-/// ```
-///
-/// BDF2 has `H = h (1 + r)/(1 + 2 r)` for the ratio `r` of a step to the one before, implicit Euler
-/// `H = h` and nothing of what was before.
-#[derive(Clone, Copy, Debug)]
-struct Relation {
-    /// `H` (s).
-    reach: f64,
-    /// `p`.
-    by_velocity: f64,
-    /// `q`.
-    by_before: f64,
-    /// `c`.
-    by_displacement: f64,
-}
-
-impl Relation {
-    fn of(h: f64, before: Option<f64>) -> Self {
-        // r = 0 is implicit Euler.
-        let r = before.map_or(0.0, |before| h / before);
-        let end = (1.0 + 2.0 * r) / (1.0 + r);
-        let first = r * r / (1.0 + r) / end;
-        Self {
-            reach: h / end,
-            by_velocity: (1.0 + r) / end,
-            by_before: -first,
-            by_displacement: first,
-        }
-    }
-}
 
 /// The derivative of a step of the nonlinear method with all weights at its end (implicit Euler,
 /// iterated to convergence), or of BDF2, by the implicit function theorem: of positions and

@@ -183,8 +183,8 @@ impl Rollout {
         })
     }
 
-    /// The same rollout, with gradients of steps whose contacts a barrier of this energy (J) smoothes
-    /// ([`Trajectory::smoothing`]): contacts that are near have a share in them before they touch.
+    /// Smoothes contacts in gradients by a barrier of this energy (J; [`Trajectory::smoothing`]), so that
+    /// contacts that are near have a share in them before they touch. The moments stay what they are.
     ///
     /// # Errors
     /// [`GradientError::Smoothing`] for an energy that is not positive.

@@ -336,7 +336,7 @@ pub(super) struct ContactSearch {
     /// The motion at whose state contacts are searched.
     pub(super) motion: Motion,
     list: ContactList,
-    /// Of the contacts that are wanted, their indices in the list, where they are there.
+    /// Indices in the list of the contacts that are wanted, one for each; none of one that is not there.
     found: Vec<Option<usize>>,
     h: f64,
 }

@@ -421,7 +421,7 @@ impl Simulation {
     /// colliders or about to close in ten such steps, for [`StepDerivative::place_smoothed`].
     ///
     /// # Errors
-    /// As [`last_contacts`](Self::last_contacts).
+    /// All errors of [`last_contacts`](Self::last_contacts).
     pub fn contacts_nearby(
         &mut self,
         acting: &mut Vec<TakenContact>,

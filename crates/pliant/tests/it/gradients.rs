@@ -118,6 +118,37 @@ pub(crate) fn off_differences(expected: &StateVector, mut f: impl FnMut(f64) -> 
     best
 }
 
+/// The tangent of a step that is placed, along a direction, which its adjoint against another one agrees
+/// with to rounding.
+fn tangent_as_adjoint(
+    what: &str,
+    derivative: &mut StepDerivative,
+    along: &StateVector,
+    against: &StateVector,
+) -> StateVector {
+    let mut tangent = StateVector::default();
+    let report = derivative.tangent(along, &mut tangent).unwrap();
+    assert!(report.change < 1e-11, "{what}: {report:?}");
+    let mut adjoint = StateVector::default();
+    derivative.adjoint(against, &mut adjoint).unwrap();
+    let (forwards, backwards) = (tangent.dot(against), adjoint.dot(along));
+    let size: f64 = [(&tangent, against), (&adjoint, along)]
+        .iter()
+        .map(|(a, b)| (a.dot(a) * b.dot(b)).sqrt())
+        .fold(0.0, f64::max);
+    assert!(
+        (forwards - backwards).abs() <= 1e-12 * size,
+        "{what}: {forwards} forwards, {backwards} backwards, of {size}"
+    );
+    tangent
+}
+
+/// The starts of the differences of [`off_differences`], along a direction.
+fn starts_along(simulation: &Simulation, along: &StateVector) -> Vec<(f64, State)> {
+    let steps = STEPS.iter().flat_map(|t| [-2.0, -1.0, 1.0, 2.0].map(|s| s * t));
+    steps.map(|t| (t, moved(simulation, along, t))).collect()
+}
+
 /// Differentiates the step after the next one of a simulation: its tangent against differences to a
 /// share of `share`, its adjoint against its tangent to rounding. The direction is the way in which
 /// the end of the next step moves, so that hard rows hold along it: a start that they do not hold
@@ -150,29 +181,11 @@ pub(crate) fn check_step_without(
     let size = largest(&along.x).max(largest(&along.v));
     along.x.iter_mut().chain(&mut along.v).for_each(|d| *d /= size);
     let before = simulation.checkpoint();
-    let starts: Vec<(f64, State)> = STEPS
-        .iter()
-        .flat_map(|t| [-2.0, -1.0, 1.0, 2.0].map(|s| s * t))
-        .map(|t| (t, moved(simulation, &along, t)))
-        .collect();
+    let starts = starts_along(simulation, &along);
     simulation.step(h).unwrap();
     let end = simulation.state().clone();
     place(simulation, &mut derivative);
-    let mut tangent = StateVector::default();
-    let report = derivative.tangent(&along, &mut tangent).unwrap();
-    assert!(report.change < 1e-11, "{what}: {report:?}");
-    let against = direction(simulation, 5);
-    let mut adjoint = StateVector::default();
-    derivative.adjoint(&against, &mut adjoint).unwrap();
-    let (forwards, backwards) = (tangent.dot(&against), adjoint.dot(&along));
-    let size: f64 = [(&tangent, &against), (&adjoint, &along)]
-        .iter()
-        .map(|(a, b)| (a.dot(a) * b.dot(b)).sqrt())
-        .fold(0.0, f64::max);
-    assert!(
-        (forwards - backwards).abs() <= 1e-12 * size,
-        "{what}: {forwards} forwards, {backwards} backwards, of {size}"
-    );
+    let tangent = tangent_as_adjoint(what, &mut derivative, &along, &direction(simulation, 5));
     let model = simulation.problem().clone();
     let off = off_differences(&tangent, |t| {
         let start = starts.iter().find(|(s, _)| *s == t).unwrap();

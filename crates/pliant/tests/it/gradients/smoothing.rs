@@ -2,7 +2,7 @@
 //! of smoothed steps, and against the derivatives of the steps themselves as the barrier gets low.
 
 use super::contacts::body;
-use super::{between, direction, largest, moved, off_differences, options};
+use super::{between, direction, largest, off_differences, options, starts_along, tangent_as_adjoint};
 use crate::tools::numbers;
 use crate::worlds::{add_body, ground, on_feet, rough};
 use pliant::collision::*;
@@ -29,29 +29,12 @@ fn smoothed(simulation: &mut Simulation, energy: f64) -> Result<(StepDerivative,
 fn check_smoothed(what: &str, s: &mut Simulation, energy: f64, contacts: usize, share: f64) {
     let before = s.checkpoint();
     let along = direction(s, 3);
-    let starts = |t: f64| moved(s, &along, t);
-    let starts: Vec<(f64, State)> = super::STEPS
-        .iter()
-        .flat_map(|t| [-2.0, -1.0, 1.0, 2.0].map(|s| s * t))
-        .map(|t| (t, starts(t)))
-        .collect();
+    let starts = starts_along(s, &along);
     s.step(H).unwrap();
     let (mut derivative, count) = smoothed(s, energy).unwrap();
     assert_eq!(count, contacts, "{what}");
     let end = derivative.end().unwrap().clone();
-    let (mut tangent, mut adjoint) = (StateVector::default(), StateVector::default());
-    derivative.tangent(&along, &mut tangent).unwrap();
-    let against = direction(s, 5);
-    derivative.adjoint(&against, &mut adjoint).unwrap();
-    let (forwards, backwards) = (tangent.dot(&against), adjoint.dot(&along));
-    let size: f64 = [(&tangent, &against), (&adjoint, &along)]
-        .iter()
-        .map(|(a, b)| (a.dot(a) * b.dot(b)).sqrt())
-        .fold(0.0, f64::max);
-    assert!(
-        (forwards - backwards).abs() <= 1e-12 * size,
-        "{what}: {forwards} forwards, {backwards} backwards, of {size}"
-    );
+    let tangent = tangent_as_adjoint(what, &mut derivative, &along, &direction(s, 5));
     let model = s.problem().clone();
     let off = off_differences(&tangent, |t| {
         let start = starts.iter().find(|(s, _)| *s == t).unwrap();

@@ -84,6 +84,7 @@ fn a_ball_above_the_ground_is_in_closed_form() {
         let end = derivative.end().unwrap();
         let found = (end.positions[2] - 0.1, end.velocities[2]);
         let v = (e - gap) / H;
+        // The smoothed step is solved to 1e-13 of its terms, with three digits to spare.
         let fastest = speed.abs().max(H * g);
         assert!(
             (found.1 - v).abs() < 1e-10 * fastest,
@@ -147,6 +148,7 @@ fn friction_is_viscous_and_turns_to_coulombs() {
                 false => high = middle,
             }
         }
+        // Solved to 1e-13 of the terms, with four digits to spare.
         let u = end.velocities[0];
         assert!((u - low).abs() < 1e-9 * H * push, "{push} {energy}: {u} {low}");
     }
@@ -307,6 +309,7 @@ fn smoothed_steps_by_parameters() {
                 let by = between(s.model(), &end, derivative.end().unwrap());
                 sum += weight / (12.0 * step) * by.dot(&against);
             }
+            // Differences of fourth order, with steps of 1e-4 of a parameter.
             assert!(
                 (found - sum).abs() < 1e-6 * sum.abs(),
                 "{radius} {parameter}: {found} {sum}"

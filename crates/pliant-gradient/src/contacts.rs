@@ -12,6 +12,11 @@
 //! u_t = 0  (sticking)   r_t + mu r_n u_t/|u_t| = 0  (slipping)
 //! ```
 //!
+//! With a weight `beta` of the end in velocities there is the gap at the end of the step in place of
+//! `g + h u_n`, which is `g + h (beta u_n + (1 - beta) u_n(v))`: an open contact closes by that, or has
+//! `u_n = 0` where the velocity at the start would be more than enough; a closed one that separates at
+//! first comes back as far as it went, `u_n + (1/beta - 1) u_n(v) = 0`, unless `e` is more than that.
+//!
 //! Contacts without an impulse have no equation: the derivative is that of the present branches,
 //! one-sided where one of them is about to change. A [smoothed law](smoothed) has no branches.
 
@@ -20,17 +25,21 @@ mod law;
 mod smoothed;
 
 use crate::kinematics::is_linear;
-use crate::taken::TakenStep;
 use crate::taken::{
-    ContactBranch, ContactIdentity, ContactNumbers, ContactPlace, ContactSample, TakenContact,
+    ContactBranch, ContactIdentity, ContactNumbers, ContactPlace, ContactSample, StepWeights, TakenContact,
+    TakenStep,
 };
 use crate::{GradientError, check_index, check_length};
 use kinematics::{Column, ContactJacobian, ContactKinematics, frame};
+use law::{NormalFactors, NormalLaw};
 use pliant_dense::Vec3;
 use pliant_kkt::{Support, Tail};
 use pliant_model::{Model, NodeKind, Space, State};
 use smoothed::Barrier;
 use std::ops::Range;
+
+/// Share of the fastest velocity up to which a normal does not move.
+const STILL: f64 = 1e-9;
 
 /// A contact with the derivative of its equations.
 #[derive(Clone, Debug)]
@@ -55,18 +64,6 @@ struct LinearisedContact {
     gap: f64,
     /// The barrier of a smoothed law, which has no branch.
     barrier: Option<Barrier>,
-}
-
-/// Factors in the equation of the normal of a contact.
-#[derive(Clone, Copy, Debug)]
-struct NormalFactors {
-    /// The factor of the gap (1/s).
-    by_gap: f64,
-    /// The factor of the impulse (1/kg).
-    by_force: f64,
-    /// The factor of the velocity at the start, which is the coefficient of restitution, or zero without
-    /// an impact.
-    restitution: f64,
 }
 
 /// Derivatives of a contact by one independent coordinate.
@@ -106,6 +103,7 @@ pub(crate) struct StepEnds<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ContactStart<'a> {
     h: f64,
+    weights: StepWeights,
     start: &'a State,
     end: &'a [f64],
     /// The energy of the barrier of smoothed laws (J), if they are.
@@ -116,6 +114,7 @@ impl<'a> ContactStart<'a> {
     pub(crate) fn of(step: &TakenStep<'a>) -> Self {
         Self {
             h: step.h,
+            weights: step.weights,
             start: step.start,
             end: &step.end.velocities,
             smoothing: None,
@@ -150,6 +149,7 @@ pub(crate) struct Contacts {
     supports: Vec<Support>,
     identities: Vec<ContactIdentity>,
     h: f64,
+    weights: StepWeights,
 }
 
 /// Changes of the equations of contacts that do not come from the state at the start of the step.
@@ -218,6 +218,7 @@ impl Contacts {
     ) -> Result<(), GradientError> {
         let ContactStart {
             h,
+            weights,
             start,
             end,
             smoothing,
@@ -227,7 +228,7 @@ impl Contacts {
         self.columns.clear();
         self.supports.clear();
         self.identities.clear();
-        self.h = h;
+        (self.h, self.weights) = (h, weights);
         for contact in contacts {
             let place = &contact.place;
             for s in &place.supports {
@@ -269,17 +270,7 @@ impl Contacts {
                 columns: &self.columns[columns.clone()],
             };
             let impulse = Vec3::from(contact.impulse);
-            let reach = h + law.relaxation;
-            let closing = rows.times(&start.velocities)[0];
-            let is_closed = place.gap <= 0.0;
-            let restitution = contact.share * law.restitution;
-            let strikes = restitution > 0.0 && (is_closed || place.gap + h * closing < 0.0);
-            let (by_gap, by_force) = match law.compliance > 0.0 {
-                true => (1.0 / reach, law.compliance / (h * reach)),
-                false if is_closed => (law.recovery, 0.0),
-                false if strikes => (0.0, 0.0),
-                false => (1.0 / h, 0.0),
-            };
+            let before = rows.times(&start.velocities)[0];
             let first_support = self.supports.len();
             self.supports.extend_from_slice(&place.supports);
             self.identities.push(contact.identity);
@@ -295,14 +286,7 @@ impl Contacts {
                 branch: contact.branch,
                 law,
                 share: contact.share,
-                normal: NormalFactors {
-                    by_gap,
-                    by_force,
-                    restitution: match strikes && law.compliance == 0.0 {
-                        true => restitution,
-                        false => 0.0,
-                    },
-                },
+                normal: NormalFactors::of(contact, h, weights.beta, before),
                 gap: place.gap,
                 barrier: smoothing.map(Barrier::of),
             });
@@ -310,23 +294,31 @@ impl Contacts {
         Ok(())
     }
 
-    /// Adds the forces of all contacts on all nodes.
+    /// The force of a unit impulse over the step (1/s), as the equations of motion at the end have it,
+    /// whose own weight it does not have.
+    fn per_impulse(&self) -> f64 {
+        (self.h * self.weights.alpha).recip()
+    }
+
+    /// Adds the forces of all contacts on all nodes, over the weight of the end.
     pub(crate) fn add_forces(&self, out: &mut [f64]) {
+        let per_impulse = self.per_impulse();
         for c in &self.list {
             self.jacobian(&c.columns)
-                .add_transposed(c.r.map(|r| r / self.h), out);
+                .add_transposed(c.r.map(|r| r * per_impulse), out);
         }
     }
 
     /// Adds the sizes of the terms that [`add_forces`](Self::add_forces) sums.
     pub(crate) fn add_sizes(&self, out: &mut [f64]) {
+        let per_impulse = self.per_impulse();
         let all = self.list.iter().flat_map(|c| {
             let rows = self.jacobian(&c.columns);
             rows.columns.iter().map(move |column| (c, column))
         });
         for (c, (at, column)) in all {
             let terms = column.iter().zip(c.r);
-            out[*at] += terms.map(|(a, r)| (a * r / self.h).abs()).sum::<f64>();
+            out[*at] += terms.map(|(a, r)| (a * r * per_impulse).abs()).sum::<f64>();
         }
     }
 
@@ -361,6 +353,15 @@ impl Contacts {
         if worst.is_nan() { f64::INFINITY } else { worst }
     }
 
+    /// Whether the velocity of each normal at the start, with those of all nodes there, is none beside the
+    /// fastest one where its law turns it round on one side of that alone.
+    pub(crate) fn at_turn<'a>(&'a self, start: &'a [f64], fastest: f64) -> impl Iterator<Item = bool> + 'a {
+        self.list.iter().map(move |c| {
+            let before = self.jacobian(&c.columns).times(start)[0];
+            c.turns_back(self.weights.beta) && before.abs() <= STILL * fastest
+        })
+    }
+
     /// Makes the rows of the preconditioner: those that slip have none.
     pub(crate) fn fill(&self, tail: &mut Tail) {
         tail.clear();
@@ -392,7 +393,7 @@ impl Contacts {
             let mut dr = [0.0; 3];
             dr[..c.count].copy_from_slice(&l[own.clone()]);
             let rows = self.jacobian(&c.columns);
-            rows.add_transposed(dr, forces);
+            rows.add_transposed(dr.map(|d| d / self.weights.alpha), forces);
             let found = c.equations(rows.times(u), dr.map(|d| d * self.h));
             out[own].copy_from_slice(&found[..c.count]);
         }
@@ -410,7 +411,7 @@ impl Contacts {
             rows.add_transposed(by_u, u);
             let by_forces = rows.times(f);
             for (k, out) in out[own].iter_mut().enumerate() {
-                *out = by_forces[k] + self.h * by_r[k];
+                *out = by_forces[k] / self.weights.alpha + self.h * by_r[k];
             }
         }
     }
@@ -424,21 +425,21 @@ impl Contacts {
         forces: &mut [f64],
         out: &mut [f64],
     ) {
+        let per_impulse = self.per_impulse();
         for c in &self.list {
             let own = c.first..c.first + c.count;
             let mut du = [0.0; 3];
-            let mut direct = c.normal.restitution * self.jacobian(&c.columns).times(direction.v)[0];
+            let mut direct = c.normal.by_start * self.jacobian(&c.columns).times(direction.v)[0];
             for moved in self.moves[c.moves.clone()]
                 .iter()
                 .filter(|m| direction.x[m.dof] != 0.0)
             {
                 let by = direction.x[moved.dof];
                 let rows = self.jacobian(&moved.columns);
-                rows.add_transposed(c.r.map(|r| by * r / self.h), forces);
+                rows.add_transposed(c.r.map(|r| by * r * per_impulse), forces);
                 let end = rows.times(ends.end);
                 (0..3).for_each(|i| du[i] += by * end[i]);
-                direct +=
-                    by * (c.normal.by_gap * moved.gap + c.normal.restitution * rows.times(ends.start)[0]);
+                direct += by * (c.normal.by_gap * moved.gap + c.normal.by_start * rows.times(ends.start)[0]);
             }
             let mut found = c.equations(du, [0.0; 3]);
             found[0] += direct;
@@ -456,7 +457,7 @@ impl Contacts {
         forces: &mut [f64],
         out: &mut [f64],
     ) {
-        let kept = self.columns.len();
+        let (kept, per_impulse) = (self.columns.len(), self.per_impulse());
         for (c, by) in self.list.iter().zip(change.contacts) {
             let own = c.first..c.first + c.count;
             let kinematics = ContactKinematics {
@@ -477,7 +478,7 @@ impl Contacts {
             let moved = ContactJacobian {
                 columns: &self.columns[columns],
             };
-            moved.add_transposed(c.r.map(|r| r / self.h), forces);
+            moved.add_transposed(c.r.map(|r| r * per_impulse), forces);
             let pairs = moved
                 .times(ends.end)
                 .into_iter()
@@ -487,9 +488,9 @@ impl Contacts {
             let mut found = c.equations(du, [0.0; 3]);
             let before = rows.times(&ends.start.velocities)[0];
             let before_by = moved.times(&ends.start.velocities)[0] + rows.times(change.velocities.start)[0];
-            let [by_gap, by_force, restitution] = c.factors_by(self.h, &by.law);
+            let [by_gap, by_force, by_start] = c.factors_by(self.h, self.weights.beta, &by.law);
             found[0] += c.normal.by_gap * by.place.gap + by_gap * c.gap + by_force * c.r[0];
-            found[0] += c.normal.restitution * before_by + restitution * before;
+            found[0] += c.normal.by_start * before_by + by_start * before;
             let by_friction = c.by_friction_limit();
             (0..2).for_each(|i| found[1 + i] += by.law.friction * c.r[0] * by_friction[i]);
             out[own].copy_from_slice(&found[..c.count]);
@@ -497,16 +498,22 @@ impl Contacts {
         }
     }
 
-    /// Adds what a longer step makes of their equations, all forces held.
-    pub(crate) fn by_length(&self, out: &mut [f64]) {
+    /// Adds what a longer step makes of their equations, all forces and the velocities of all nodes at
+    /// the start held.
+    pub(crate) fn by_length(&self, start: &[f64], out: &mut [f64]) {
+        let beta = self.weights.beta;
         for c in &self.list {
-            let reach = self.h + c.law.relaxation;
-            out[c.first] += match (c.law.compliance > 0.0, c.is_open()) {
-                // u_n + (g + C l)/(h + d), with the force l.
-                (true, _) => -(c.gap + c.law.compliance * c.r[0] / self.h) / (reach * reach),
-                // u_n + g/h.
-                (false, true) => -c.gap / (self.h * self.h),
-                (false, false) => 0.0,
+            out[c.first] += match c.normal.law {
+                // u_n + (g + h (1 - beta) u_n(v) + C l)/(h beta + d), with the force l.
+                NormalLaw::Compliant => {
+                    let reach = self.h * beta + c.law.relaxation;
+                    let before = (1.0 - beta) * self.jacobian(&c.columns).times(start)[0];
+                    let way = c.gap + self.h * before + c.law.compliance * c.r[0] / self.h;
+                    before / reach - beta * way / (reach * reach)
+                }
+                // u_n + g/(h beta) + (1/beta - 1) u_n(v).
+                NormalLaw::Closes => -c.gap / (self.h * self.h * beta),
+                NormalLaw::Bounces | NormalLaw::Closed => 0.0,
             };
         }
     }
@@ -520,6 +527,7 @@ impl Contacts {
         x: &mut [f64],
         v: &mut [f64],
     ) {
+        let per_impulse = self.per_impulse();
         for c in &self.list {
             let mut on_rows = [0.0; 3];
             on_rows[..c.count].copy_from_slice(&weights.rows[c.first..c.first + c.count]);
@@ -527,13 +535,13 @@ impl Contacts {
             for moved in &self.moves[c.moves.clone()] {
                 let rows = self.jacobian(&moved.columns);
                 let pushed = rows.times(weights.forces);
-                let force: f64 = pushed.iter().zip(c.r).map(|(a, r)| a * r / self.h).sum();
+                let force: f64 = pushed.iter().zip(c.r).map(|(a, r)| a * r * per_impulse).sum();
                 let end: f64 = rows.times(ends.end).iter().zip(by_u).map(|(a, b)| a * b).sum();
-                let direct = c.normal.by_gap * moved.gap + c.normal.restitution * rows.times(ends.start)[0];
+                let direct = c.normal.by_gap * moved.gap + c.normal.by_start * rows.times(ends.start)[0];
                 x[moved.dof] += force + end + on_rows[0] * direct;
             }
             self.jacobian(&c.columns)
-                .add_transposed([c.normal.restitution * on_rows[0], 0.0, 0.0], v);
+                .add_transposed([c.normal.by_start * on_rows[0], 0.0, 0.0], v);
         }
     }
 }

@@ -17,19 +17,52 @@ use pliant_model::{ComponentId, Evaluation, Level, Problem, RowLaw, Space, State
 /// Share of the largest force that a coordinate is compared with at least.
 const BALANCED: f64 = 1e-6;
 
+/// The share of the motion in the equations.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) enum Kinetics {
+    /// None: rest.
+    #[default]
+    Still,
+    /// Velocities without accelerations: an end of a step whose inertia is in the equations of the
+    /// other one.
+    Moving,
+    /// Accelerations too: the difference of velocities over a time (s), the length of the step.
+    Accelerated {
+        /// That time.
+        span: f64,
+    },
+}
+
+impl Kinetics {
+    /// Whether velocities have a part.
+    pub(crate) fn moves(self) -> bool {
+        self != Self::Still
+    }
+
+    /// The time that a difference of velocities is divided by (s).
+    pub(crate) fn span(self) -> Option<f64> {
+        match self {
+            Self::Accelerated { span } => Some(span),
+            _ => None,
+        }
+    }
+}
+
 /// The unknowns of the equations, and what they are given.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Moment<'a> {
-    /// Length of the step (s); `None` at rest.
-    pub(crate) h: Option<f64>,
+    pub(crate) kinetics: Kinetics,
     /// Time at the end of the step (s), for rows that are driven.
     pub(crate) time: f64,
-    /// Velocities of the independent coordinates at the start of the step (n); not read at rest.
+    /// Velocities of the independent coordinates at the start of the step (n); read of accelerations
+    /// alone.
     pub(crate) start_velocity: &'a [f64],
     /// Positions and velocities at the end of the step.
     pub(crate) end: &'a State,
     /// Multipliers (N, N m), one per row.
     pub(crate) multipliers: &'a [f64],
+    /// Forces (N, N m) that the laws of rows have beside their multipliers; empty for none.
+    pub(crate) beside: &'a [f64],
     /// Forces from outside the model on all nodes (N, N m); empty for none.
     pub(crate) external: &'a [f64],
     /// Forces of contacts on all nodes, likewise, and the sizes of what they are the sums of.
@@ -40,11 +73,12 @@ pub(crate) struct Moment<'a> {
 /// The arguments of the equations, kept.
 #[derive(Debug, Default)]
 pub(crate) struct KeptMoment {
-    pub(crate) h: Option<f64>,
+    pub(crate) kinetics: Kinetics,
     pub(crate) time: f64,
     pub(crate) start_velocity: Vec<f64>,
     pub(crate) end: State,
     pub(crate) multipliers: Vec<f64>,
+    pub(crate) beside: Vec<f64>,
     pub(crate) external: Vec<f64>,
     pub(crate) contacts: Vec<f64>,
     pub(crate) contact_sizes: Vec<f64>,
@@ -53,11 +87,12 @@ pub(crate) struct KeptMoment {
 }
 
 impl KeptMoment {
-    /// Takes the end of a step, or a state of rest.
+    /// Takes the end of a step, or a state of rest, with no forces beside the multipliers.
     pub(crate) fn take(&mut self, end: &State, multipliers: &[f64], external: &[f64], fixed: &[bool]) {
         self.end.clone_from(end);
         self.multipliers.clear();
         self.multipliers.extend_from_slice(multipliers);
+        self.beside.clear();
         self.external.clear();
         self.external.extend_from_slice(external);
         self.fixed.clear();
@@ -66,16 +101,30 @@ impl KeptMoment {
 
     pub(crate) fn get(&self) -> Moment<'_> {
         Moment {
-            h: self.h,
+            kinetics: self.kinetics,
             time: self.time,
             start_velocity: &self.start_velocity,
             end: &self.end,
             multipliers: &self.multipliers,
+            beside: &self.beside,
             external: &self.external,
             contacts: &self.contacts,
             contact_sizes: &self.contact_sizes,
         }
     }
+}
+
+/// Sizes of the terms of the equations.
+#[derive(Debug, Default)]
+pub(crate) struct TermSizes {
+    /// Of the independent coordinates (N, N m; n).
+    pub(crate) primal: Vec<f64>,
+    /// Of the rows (m, rad or those over s; m).
+    pub(crate) rows: Vec<f64>,
+    /// Of the forces that act on all nodes.
+    acting: Vec<f64>,
+    /// Of the inertia of one mass.
+    inertia: Vec<f64>,
 }
 
 /// The equations of a problem, with room to evaluate them.
@@ -89,20 +138,17 @@ pub(crate) struct Equations {
     /// s; m), as last evaluated, and the sizes of their terms.
     pub(crate) primal: Vec<f64>,
     pub(crate) rows: Vec<f64>,
-    pub(crate) primal_size: Vec<f64>,
-    pub(crate) row_size: Vec<f64>,
+    pub(crate) sizes: TermSizes,
     /// Total forces on all nodes, those of rows and inertia included, carried up.
     pub(crate) total: Vec<f64>,
     /// Forces on all nodes where they act, those of rows and inertia included, as last evaluated.
     pub(crate) acting: Vec<f64>,
-    /// Sizes of the inertia of one mass.
-    inertia: Vec<f64>,
     acceleration: Vec<f64>,
-    /// Sizes of the forces that act on all nodes.
-    sizes: Vec<f64>,
     rate: Vec<f64>,
     velocity: Vec<f64>,
     pub(crate) law: RowLaws,
+    /// The forces in the laws of the rows, as last evaluated (N, N m; m).
+    pub(crate) law_forces: Vec<f64>,
 }
 
 impl Equations {
@@ -123,18 +169,47 @@ impl Equations {
             state,
             primal: vec![0.0; n],
             rows: vec![0.0; m],
-            primal_size: vec![0.0; n],
-            row_size: vec![0.0; m],
+            sizes: TermSizes {
+                primal: vec![0.0; n],
+                rows: vec![0.0; m],
+                ..TermSizes::default()
+            },
             total: vec![0.0; all],
             acting: vec![0.0; all],
-            inertia: Vec::new(),
             acceleration: vec![0.0; all],
-            sizes: Vec::new(),
             rate: vec![0.0; n],
             velocity: vec![0.0; n],
             law: RowLaws::default(),
+            law_forces: vec![0.0; m],
             problem,
         })
+    }
+
+    /// Takes the parameters of a problem of the same model. Returns whether the same components are rows
+    /// there, and act: else the equations have to be planned anew.
+    pub(crate) fn take_parameters(&mut self, problem: &Problem) -> bool {
+        let own = &mut self.problem;
+        if own.parameters() == problem.parameters() {
+            return true;
+        }
+        let same = |i: usize| {
+            let id = ComponentId::ForceField(i);
+            own.treatment(i) == problem.treatment(i) && own.is_released(id) == problem.is_released(id)
+        };
+        let is_same = own.row_groups() == problem.row_groups() && (0..own.force_fields().len()).all(same);
+        if is_same {
+            own.set_parameters(problem.parameters());
+        }
+        is_same
+    }
+
+    /// Writes the weights of the forces on all nodes that weights of the equations of the independent
+    /// coordinates (n) give, at the present state.
+    pub(crate) fn weigh_forces(&self, weights: &[f64], out: &mut Vec<f64>) {
+        out.clear();
+        out.resize(self.problem.velocity_count(), 0.0);
+        scatter(&self.problem, weights, out);
+        self.evaluation.push_forward(&self.problem, out);
     }
 
     /// Evaluates the residuals at a moment.
@@ -149,15 +224,16 @@ impl Equations {
             ..
         } = self;
         state.clone_from(at.end);
-        if at.h.is_none() {
+        if !at.kinetics.moves() {
             state.velocities.fill(0.0);
         }
         evaluation.propagate(problem, state)?;
-        evaluation.evaluate_after(problem, state, at.h.unwrap_or(0.0))?;
-        self.sizes.clear();
-        self.sizes.extend(evaluation.force().iter().map(|f| f.abs()));
+        evaluation.evaluate_after(problem, state, at.kinetics.span().unwrap_or(0.0))?;
+        let sizes = &mut self.sizes.acting;
+        sizes.clear();
+        sizes.extend(evaluation.force().iter().map(|f| f.abs()));
         for list in [at.external, at.contact_sizes] {
-            self.sizes.iter_mut().zip(list).for_each(|(s, f)| *s += f.abs());
+            sizes.iter_mut().zip(list).for_each(|(s, f)| *s += f.abs());
         }
         evaluation.add_force(at.external);
         evaluation.add_force(at.contacts);
@@ -175,30 +251,32 @@ impl Equations {
             state,
             total,
             acting,
-            inertia,
+            sizes,
             ..
         } = self;
         acting.copy_from_slice(evaluation.force());
         for (f, i) in acting.iter_mut().zip(evaluation.inertial_force()) {
             *f += i;
         }
-        if let Some(h) = at.h {
+        if let Some(span) = at.kinetics.span() {
             for (a, (end, start)) in self
                 .rate
                 .iter_mut()
                 .zip(self.velocity.iter().zip(at.start_velocity))
             {
-                *a = (end - start) / h;
+                *a = (end - start) / span;
             }
             scatter(problem, &self.rate, &mut self.acceleration);
             evaluation.push_forward_to_masses(problem, &mut self.acceleration);
-            for mass in problem.masses() {
-                let node = problem.node(mass.node);
-                let range = node.velocity_range();
-                if node.first_dof().is_some() && node.space == Space::Rigid3 {
-                    mass.component
-                        .add_gyroscopic(&state.velocities[range.clone()], &mut acting[range.clone()]);
-                }
+        }
+        for mass in problem.masses().iter().filter(|_| at.kinetics.moves()) {
+            let node = problem.node(mass.node);
+            let range = node.velocity_range();
+            if node.first_dof().is_some() && node.space == Space::Rigid3 {
+                mass.component
+                    .add_gyroscopic(&state.velocities[range.clone()], &mut acting[range.clone()]);
+            }
+            if at.kinetics.span().is_some() {
                 mass.component.add_product(
                     node.space,
                     -1.0,
@@ -218,16 +296,17 @@ impl Equations {
         gather(problem, total, &mut self.primal);
         self.primal.iter_mut().for_each(|r| *r = -*r);
         // The sizes of what was summed: of inertia, of the forces that act, and of rows.
-        self.acceleration.copy_from_slice(&self.sizes);
-        if let Some(h) = at.h {
+        self.acceleration.copy_from_slice(&sizes.acting);
+        if let Some(span) = at.kinetics.span() {
             for mass in problem.masses() {
                 let node = problem.node(mass.node);
                 let Some(first) = node.first_dof() else { continue };
                 let range = node.velocity_range();
+                let inertia = &mut sizes.inertia;
                 inertia.clear();
                 inertia.resize(range.len(), 0.0);
                 let ends = (0..range.len())
-                    .map(|k| (self.velocity[first + k].abs() + at.start_velocity[first + k].abs()) / h);
+                    .map(|k| (self.velocity[first + k].abs() + at.start_velocity[first + k].abs()) / span);
                 self.rate[..range.len()]
                     .iter_mut()
                     .zip(ends)
@@ -246,21 +325,30 @@ impl Equations {
             }
         }
         evaluation.pull_back_sizes(problem, &mut self.acceleration);
-        gather(problem, &self.acceleration, &mut self.primal_size);
+        gather(problem, &self.acceleration, &mut sizes.primal);
     }
 
     /// The residuals of all rows.
     fn find_rows(&mut self, at: &Moment<'_>) {
         let Self {
-            problem, state, law, ..
+            problem,
+            state,
+            law,
+            law_forces,
+            ..
         } = self;
+        law_forces.copy_from_slice(at.multipliers);
+        law_forces
+            .iter_mut()
+            .zip(at.beside)
+            .for_each(|(f, beside)| *f += beside);
         let largest = state.positions.iter().fold(0.0f64, |l, x| l.max(x.abs()));
         for group in problem.row_groups() {
             let range = group.first_row..group.first_row + group.size * group.count;
             let node = problem.node(group.node);
-            let given = RowArguments::of(state, node, &at.multipliers[range.clone()], at.time);
+            let given = RowArguments::of(state, node, &law_forces[range.clone()], at.time);
             law.evaluate(problem, group, given, &mut self.rows[range.clone()]);
-            for (k, size) in self.row_size[range].iter_mut().enumerate() {
+            for (k, size) in self.sizes.rows[range].iter_mut().enumerate() {
                 *size = largest.max(given.x[k].abs() + given.v[k].abs());
             }
         }
@@ -279,15 +367,15 @@ impl Equations {
             share => share,
         };
         let mut worst = (Unknown::Dof(0), 0.0);
-        let largest = self.primal_size.iter().fold(0.0f64, |l, s| l.max(*s));
-        for (k, (r, size)) in self.primal.iter().zip(&self.primal_size).enumerate() {
+        let largest = self.sizes.primal.iter().fold(0.0f64, |l, s| l.max(*s));
+        for (k, (r, size)) in self.primal.iter().zip(&self.sizes.primal).enumerate() {
             // Forces that balance each other on one node leave its rounding, and no size.
             let share = share(*r, size.max(BALANCED * largest));
             if share > worst.1 && !skip_dof(k) {
                 worst = (Unknown::Dof(k), share);
             }
         }
-        for (k, (r, size)) in self.rows.iter().zip(&self.row_size).enumerate() {
+        for (k, (r, size)) in self.rows.iter().zip(&self.sizes.rows).enumerate() {
             let share = share(*r, *size);
             if share > worst.1 && !skip_row(k) {
                 worst = (Unknown::Row(k), share);

@@ -118,6 +118,14 @@ pub enum GradientError {
         /// The energy (J).
         energy: f64,
     },
+    /// Weights of the end of a step that are none.
+    #[error("weights of the end of a step are above 0 and at most 1: `alpha` is {alpha}, `beta` {beta}")]
+    Weights {
+        /// Weight in forces.
+        alpha: f64,
+        /// Weight in velocities.
+        beta: f64,
+    },
     /// An index of nothing.
     #[error("there is no {what} {index}: there are {count}")]
     Index {

@@ -3,12 +3,11 @@
 
 use crate::equations::{Equations, KeptMoment};
 use crate::family::check_structure;
-use crate::kinematics::{gather, is_linear, scatter};
-use crate::laws::{InputPlace, LawMoment};
-use crate::linearised::Linearised;
+use crate::kinematics::{gather, is_linear};
+use crate::linearised::{InputShare, Linearised};
 use crate::solve::Saddle;
 use crate::{Family, GradientError, StateVector, check_index, check_length};
-use pliant_model::{ComponentId, Mass, NodeId, Problem, State};
+use pliant_model::{Mass, NodeId, Problem, State};
 
 /// Largest share of its terms that an equation of what is differentiated may miss.
 pub(crate) const SOLVED: f64 = 1e-6;
@@ -40,6 +39,9 @@ pub(crate) struct OfElements<'a> {
     pub(crate) forces: &'a [f64],
     /// Changes of the residuals of the rows.
     pub(crate) rows: &'a [f64],
+    /// The part of the derivative that changes of forces at another moment have, by the velocity
+    /// coordinates of all nodes; empty for none.
+    pub(crate) elsewhere: &'a [f64],
 }
 
 /// The equations at a solution, with all that derivatives are made of.
@@ -101,17 +103,7 @@ impl Implicit {
     pub(crate) fn begin(&mut self, problem: &Problem) -> Result<(), GradientError> {
         self.progress = Progress::Empty;
         check_structure(&self.equations.problem, problem, || "the problem".to_owned())?;
-        let own = &mut self.equations.problem;
-        if own.parameters() == problem.parameters() {
-            return Ok(());
-        }
-        let same = |i: usize| {
-            let id = ComponentId::ForceField(i);
-            own.treatment(i) == problem.treatment(i) && own.is_released(id) == problem.is_released(id)
-        };
-        if own.row_groups() == problem.row_groups() && (0..own.force_fields().len()).all(same) {
-            own.set_parameters(problem.parameters());
-        } else {
+        if !self.equations.take_parameters(problem) {
             *self = Self::new(problem, &self.touching)?;
         }
         Ok(())
@@ -214,10 +206,7 @@ impl Implicit {
     /// [`GradientError::NotReady`].
     pub(crate) fn by_force(&self, out: &mut Vec<f64>) -> Result<(), GradientError> {
         self.check_adjoint()?;
-        out.clear();
-        out.resize(self.problem().velocity_count(), 0.0);
-        scatter(self.problem(), &self.adjoint[0], out);
-        self.equations.evaluation.push_forward(self.problem(), out);
+        self.equations.weigh_forces(&self.adjoint[0], out);
         Ok(())
     }
 
@@ -233,26 +222,11 @@ impl Implicit {
         let rows = &mut self.rows;
         rows.clone_from(&self.adjoint[1]);
         self.linearised.laws.clear_at_bounds(rows);
-        let Equations {
-            problem, state, law, ..
-        } = &mut self.equations;
-        let at = LawMoment {
-            state,
-            multipliers: &self.kept.multipliers,
-            time: self.kept.time,
-            moves: self.kept.h.is_some(),
-        };
-        let fields = if pushed.is_ok() {
-            problem.force_fields().len()
-        } else {
-            0
-        };
-        for force_field in 0..fields {
-            for input in 0..problem.inputs(force_field).len() {
-                let place = InputPlace { force_field, input };
-                let by = [&on_nodes[..], &*rows];
-                out.push(self.linearised.laws.by_input(problem, law, place, at, by));
-            }
+        if pushed.is_ok() {
+            out.resize(self.equations.problem.parameters().inputs().len(), 0.0);
+            let by = [&on_nodes[..], &*rows];
+            self.linearised
+                .add_by_inputs(&mut self.equations, &self.kept, by, InputShare::WHOLE, out);
         }
         self.on_nodes = on_nodes;
         pushed
@@ -271,6 +245,7 @@ impl Implicit {
             whole,
             forces,
             rows,
+            elsewhere,
         } = of;
         let mut on_nodes = std::mem::take(&mut self.on_nodes);
         let pushed = self.by_force(&mut on_nodes);
@@ -279,8 +254,15 @@ impl Implicit {
         let (range, size) = (element.velocity_range(), element.space.velocity_size());
         out.clear();
         out.resize(element.count, 0.0);
-        for (k, (by, force)) in on_nodes[range.clone()].iter().zip(&forces[range]).enumerate() {
+        for (k, (by, force)) in on_nodes[range.clone()]
+            .iter()
+            .zip(&forces[range.clone()])
+            .enumerate()
+        {
             out[k / size] += by * force;
+        }
+        for (k, part) in elsewhere.get(range).unwrap_or_default().iter().enumerate() {
+            out[k / size] += part;
         }
         for group in problem.row_groups().iter().filter(|group| group.node == node) {
             for k in 0..group.size * group.count {

@@ -36,6 +36,8 @@ pub(crate) struct LawMoment<'a> {
     pub(crate) state: &'a State,
     /// Multipliers (N, N m), one per row.
     pub(crate) multipliers: &'a [f64],
+    /// The forces in the laws of the rows (N, N m): the multipliers, and what is beside them.
+    pub(crate) law_forces: &'a [f64],
     /// Time (s), for rows that are driven.
     pub(crate) time: f64,
     /// Whether it is a moment of motion, and not of rest.
@@ -47,6 +49,8 @@ pub(crate) struct LawMoment<'a> {
 pub(crate) struct InputPlace {
     pub(crate) force_field: usize,
     pub(crate) input: usize,
+    /// Whether the force of its law is meant although it is a row.
+    pub(crate) as_forces: bool,
 }
 
 impl Laws {
@@ -155,7 +159,7 @@ impl Laws {
     fn evaluate_rows(&mut self, problem: &Problem, room: &mut RowLaws, index: usize, at: LawMoment<'_>) {
         let group = &problem.row_groups()[index];
         let node = problem.node(group.node);
-        let multipliers = &at.multipliers[group.first_row..][..group.size * group.count];
+        let multipliers = &at.law_forces[group.first_row..][..group.size * group.count];
         let component = match group.component {
             ComponentId::ForceField(i) => Some(&problem.force_fields()[i].component.law),
             _ => None,
@@ -333,7 +337,11 @@ impl Laws {
         &mut self,
         problem: &mut Problem,
         room: &mut RowLaws,
-        InputPlace { force_field, input }: InputPlace,
+        InputPlace {
+            force_field,
+            input,
+            as_forces,
+        }: InputPlace,
         at: LawMoment<'_>,
         [p, q]: [&[f64]; 2],
     ) -> f64 {
@@ -343,6 +351,7 @@ impl Laws {
             .node(problem.force_fields()[force_field].node)
             .velocity_range();
         let group = problem.row_groups().iter().find(|g| g.component == id).copied();
+        let group = group.filter(|_| !as_forces);
         let by = &mut self.unit[0];
         by.clear();
         by.resize(velocities.len(), 0.0);
@@ -356,7 +365,7 @@ impl Laws {
             let Some(group) = &group else {
                 return field_force(problem, at.state, force_field, out);
             };
-            let multipliers = &at.multipliers[group.first_row..][..out.len()];
+            let multipliers = &at.law_forces[group.first_row..][..out.len()];
             let node = problem.node(group.node);
             let arguments = RowArguments::of(at.state, node, multipliers, at.time);
             room.evaluate(problem, group, arguments, out);
@@ -397,6 +406,21 @@ impl Laws {
     }
 }
 
+impl Laws {
+    /// Adds `C` times forces on one group of rows (N, N m; each row of the group), with the compliances
+    /// as the equations evaluated them last.
+    pub(crate) fn add_strain(
+        &self,
+        room: &RowLaws,
+        problem: &Problem,
+        index: usize,
+        own: &[f64],
+        out: &mut [f64],
+    ) {
+        add_compliance(room, &problem.row_groups()[index], &self.rows[index], own, out);
+    }
+}
+
 /// Adds `C` times multipliers of one group of rows.
 fn add_compliance(room: &RowLaws, group: &RowGroup, law: &Law, own: &[f64], out: &mut [f64]) {
     let ComponentId::ForceField(i) = group.component else {
@@ -415,7 +439,7 @@ fn add_compliance(room: &RowLaws, group: &RowGroup, law: &Law, own: &[f64], out:
 }
 
 /// Writes the force of a force field on its node, with damping in proportion to its stiffness.
-fn field_force(problem: &Problem, state: &State, i: usize, out: &mut [f64]) {
+pub(crate) fn field_force(problem: &Problem, state: &State, i: usize, out: &mut [f64]) {
     out.fill(0.0);
     problem.add_field_force(state, i, 0.0, out);
     let rate = problem.rayleigh().stiffness;

@@ -35,7 +35,7 @@ pub use solve::SolveReport;
 pub use step::StepDerivative;
 pub use taken::{
     ActiveSet, ContactBranch, ContactIdentity, ContactMove, ContactNumbers, ContactPlace, ContactSample,
-    StepBefore, TakenContact, TakenStep,
+    StepBefore, StepWeights, TakenContact, TakenStep,
 };
 pub use vibration::{CriticalLoad, VibrationMode};
 

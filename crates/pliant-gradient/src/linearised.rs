@@ -4,11 +4,36 @@
 use crate::GradientError;
 use crate::StateVector;
 use crate::contacts::{ContactChange, Contacts, EndVelocities, EquationWeights, StartDirection, StepEnds};
-use crate::equations::{Equations, Moment};
+use crate::equations::{Equations, KeptMoment, Moment};
 use crate::kinematics::{VelocityVariation, gather, is_linear, places, scatter};
-use crate::laws::{LawMoment, Laws};
+use crate::laws::{InputPlace, LawMoment, Laws};
+use crate::row_law::RowLaws;
 use pliant_dense::{Mat3, skew, vec3};
 use pliant_model::{Blocks, Problem, Space, State};
+
+/// The compliances of the rows at the end of a step, as last evaluated.
+#[derive(Clone, Copy)]
+pub(crate) struct EndCompliance<'a> {
+    pub(crate) laws: &'a Laws,
+    pub(crate) room: &'a RowLaws,
+}
+
+/// The share of a gradient by inputs that is added.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct InputShare<'a> {
+    pub(crate) share: f64,
+    /// The force fields that it is of, with the forces of their laws although they are rows; none for
+    /// all force fields as the equations have them.
+    pub(crate) as_forces: Option<&'a [bool]>,
+}
+
+impl InputShare<'_> {
+    /// All of it.
+    pub(crate) const WHOLE: Self = Self {
+        share: 1.0,
+        as_forces: None,
+    };
+}
 
 /// The derivative of the residuals `r` and `s` ([`Equations`]) at a moment, by the displacements
 /// `y` and the velocities `u` of the independent coordinates at the end, and the multipliers.
@@ -63,20 +88,24 @@ impl Linearised {
     /// # Errors
     /// [`GradientError::NotBuilt`] where a law has no finite derivative.
     pub(crate) fn place(&mut self, equations: &mut Equations, at: &Moment<'_>) -> Result<(), GradientError> {
-        self.gains = at.h.map(|h| [1.0 / h, equations.problem.rayleigh().mass]);
+        let gain = at.kinetics.span().map_or(0.0, f64::recip);
+        let rate = equations.problem.rayleigh().mass;
+        self.gains = at.kinetics.moves().then_some([gain, rate]);
         let Equations {
             problem,
             evaluation,
             state,
             total,
             law,
+            law_forces,
             ..
         } = equations;
         let of = LawMoment {
             state,
             multipliers: at.multipliers,
+            law_forces,
             time: at.time,
-            moves: at.h.is_some(),
+            moves: at.kinetics.moves(),
         };
         self.laws.evaluate(problem, evaluation, law, of);
         if let Some(name) = self.laws.not_finite(problem) {
@@ -163,6 +192,47 @@ impl Linearised {
         gather(problem, forces, dr);
         dr.iter_mut().for_each(|r| *r = -*r);
         self.laws.rows(problem, law, [ys, us], own, ds);
+    }
+
+    /// Adds `share` times the gradient by the inputs of all force fields, in their order: with weights of
+    /// the forces on all nodes, and of the rows (m).
+    pub(crate) fn add_by_inputs(
+        &mut self,
+        equations: &mut Equations,
+        kept: &KeptMoment,
+        by: [&[f64]; 2],
+        InputShare { share, as_forces }: InputShare<'_>,
+        out: &mut [f64],
+    ) {
+        let Equations {
+            problem,
+            state,
+            law,
+            law_forces,
+            ..
+        } = equations;
+        let at = LawMoment {
+            state,
+            multipliers: &kept.multipliers,
+            law_forces,
+            time: kept.time,
+            moves: kept.kinetics.moves(),
+        };
+        let mut all = out.iter_mut();
+        for force_field in 0..problem.force_fields().len() {
+            let wanted = as_forces.is_none_or(|list| list[force_field]);
+            for (input, out) in (0..problem.inputs(force_field).len()).zip(&mut all) {
+                if !wanted {
+                    continue;
+                }
+                let place = InputPlace {
+                    force_field,
+                    input,
+                    as_forces: as_forces.is_some(),
+                };
+                *out += share * self.laws.by_input(problem, law, place, at, by);
+            }
+        }
     }
 
     /// The work `u^T K u` that the laws alone, without the geometric stiffness of their forces, do
@@ -294,7 +364,7 @@ impl Linearised {
             law,
             ..
         } = equations;
-        let [ys, us, forces, curved] = &mut self.nodes;
+        let [ys, us, forces, _] = &mut self.nodes;
         scatter(problem, p, forces);
         evaluation.push_forward(problem, forces);
         forces.iter_mut().for_each(|f| *f = -*f);
@@ -336,6 +406,47 @@ impl Linearised {
                 }
             }
         }
+        self.pull_back(equations, [y, u]);
+    }
+
+    /// The compliances of the rows, where the equations were linearised.
+    pub(crate) fn compliance<'a>(&'a self, equations: &'a Equations) -> EndCompliance<'a> {
+        EndCompliance {
+            laws: &self.laws,
+            room: &equations.law,
+        }
+    }
+
+    /// How all nodes moved and changed their velocities in the last product.
+    pub(crate) fn moved(&self) -> [&[f64]; 2] {
+        let [ys, us, ..] = &self.nodes;
+        [ys, us]
+    }
+
+    /// Writes what weights of displacements and velocities of all nodes are on the independent coordinates
+    /// (n), which `fill` adds to zeros.
+    pub(crate) fn pull_back_of(
+        &mut self,
+        equations: &Equations,
+        fill: impl FnOnce([&mut [f64]; 2]),
+        out: [&mut [f64]; 2],
+    ) {
+        let [ys, us, ..] = &mut self.nodes;
+        ys.fill(0.0);
+        us.fill(0.0);
+        fill([ys, us]);
+        self.pull_back(equations, out);
+    }
+
+    /// Carries weights of displacements and velocities of all nodes to the independent coordinates.
+    fn pull_back(&mut self, equations: &Equations, [y, u]: [&mut [f64]; 2]) {
+        let Equations {
+            problem,
+            evaluation,
+            state,
+            ..
+        } = equations;
+        let [ys, us, _, curved] = &mut self.nodes;
         if !self.variation.is_empty() {
             curved.copy_from_slice(us);
             self.variation

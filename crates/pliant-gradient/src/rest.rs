@@ -267,6 +267,7 @@ impl RestDerivative {
                 whole,
                 forces: &forces,
                 rows: &ds,
+                elsewhere: &[],
             };
             self.implicit.by_element(of, out).map(|()| whole)
         });

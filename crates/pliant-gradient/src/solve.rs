@@ -96,6 +96,7 @@ impl Saddle {
             answer: pair(),
             units: Units {
                 dofs: 1.0,
+                forces: 1.0,
                 rows: vec![1.0; m],
             },
             scales: pair(),
@@ -194,22 +195,23 @@ impl Saddle {
             Variable::Row(k) if k < equations.rows.len() => equations.problem.describe_row(k),
             Variable::Row(_) => "a contact".to_owned(),
         });
-        self.find_units(equations, linearised, step.map(|step| step.scheme.h));
+        self.find_units(equations, linearised, step.map(|step| step.scheme));
         Ok(())
     }
 
     /// The units of the equations in those of the system, and the scales of the unknowns.
-    fn find_units(&mut self, equations: &Equations, linearised: &Linearised, h: Option<f64>) {
+    fn find_units(&mut self, equations: &Equations, linearised: &Linearised, step: Option<&Scheme>) {
         let laws = &linearised.laws;
-        self.units.dofs = h.unwrap_or(1.0);
+        self.units.forces = step.map_or(1.0, |step| step.h);
+        self.units.dofs = step.map_or(1.0, |step| step.h * step.alpha);
         laws.own(&equations.problem, &mut self.of_rows.own);
         for (k, unit) in self.units.rows.iter_mut().enumerate() {
             // Contacts are written for velocities.
             let [by_place, by_rate] = self.of_rows.own.get(k).copied().unwrap_or([0.0, 1.0]);
-            *unit = match h {
+            *unit = match step {
                 // The equation of a row at its bound is that of its force.
-                _ if laws.at_bound.get(k) == Some(&true) => h.map_or(1.0, f64::recip),
-                Some(h) => h * by_place + by_rate,
+                _ if laws.at_bound.get(k) == Some(&true) => self.units.forces.recip(),
+                Some(step) => step.h * step.beta * by_place + by_rate,
                 None => by_place,
             };
             if *unit == 0.0 {

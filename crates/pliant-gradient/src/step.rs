@@ -2,20 +2,23 @@
 //! state).
 
 mod by;
+mod forwards;
 mod relation;
 mod smoothed;
+mod start;
 
 use crate::contact_family::ContactChanges;
 use crate::contacts::ContactStart;
-use crate::equations::Unknown;
+use crate::equations::{Kinetics, Unknown};
 use crate::implicit::{Implicit, SOLVED, check_external, check_state};
 use crate::kinematics::{Retraction, gather};
 use crate::solve::{FactoredStep, SolveReport};
-use crate::taken::{ActiveSet, TakenStep};
+use crate::taken::{ActiveSet, StepWeights, TakenStep};
 use crate::{GradientError, StateVector, check_length};
-use pliant_kkt::Scheme;
+use forwards::{Way, solve_forwards};
 use pliant_model::{NodeId, Problem, Space, State};
-use relation::Relation;
+use relation::{Relation, check_weights};
+use start::StartPart;
 
 /// Share of the largest coordinate that is moved in a step at the least velocity that others are
 /// compared with.
@@ -43,7 +46,7 @@ const SLOW: f64 = 1e-6;
 /// multipliers: the derivative is that of the present active set.
 ///
 /// ```
-/// use pliant_gradient::{StateVector, StepDerivative, TakenStep};
+/// use pliant_gradient::{StateVector, StepDerivative, StepWeights, TakenStep};
 /// use pliant_model::{Mass, Model, Problem, Spring, Treatment};
 /// // Implicit Euler of x'' = -4 x from (1, 0), h = 0.5: v+ = (v - h k x)/(1 + h^2 k), x+ = x + h v+.
 /// let mut model = Model::new();
@@ -57,7 +60,7 @@ const SLOW: f64 = 1e-6;
 /// let mut derivative = StepDerivative::new(&problem)?;
 /// derivative.place(&problem, &TakenStep {
 ///     h: 0.5, time: 0.0, start: &start, end: &end, multipliers: &[], external: &[], fixed: &[false],
-///     contacts: &[], before: None,
+///     contacts: &[], before: None, weights: StepWeights::END,
 /// })?;
 /// let mut moved = StateVector::zeros(1);
 /// derivative.tangent(&StateVector { x: vec![1.0], v: vec![0.0] }, &mut moved)?;
@@ -69,8 +72,9 @@ pub struct StepDerivative {
     implicit: Implicit,
     retraction: Retraction,
     relation: Relation,
-    /// The share of the displacement that the step before gives (n).
+    /// The share of the displacement that the start and the step before give (n).
     ahead: Vec<f64>,
+    start_equations: StartPart,
     /// No direction of the memory, and room for one that is not wanted.
     still: StateVector,
     unused: StateVector,
@@ -82,6 +86,8 @@ pub struct StepDerivative {
     room: [Vec<f64>; 4],
     /// Changes of multipliers that are zero, and room for those of the transposed product.
     rows: [Vec<f64>; 2],
+    /// Changes of forces at the start.
+    elsewhere: Vec<f64>,
 }
 
 impl StepDerivative {
@@ -104,8 +110,9 @@ impl StepDerivative {
         Ok(Self {
             implicit: Implicit::new(problem, touching)?,
             retraction: Retraction::default(),
-            relation: Relation::of(1.0, None),
+            relation: Relation::of(1.0, StepWeights::END, None),
             ahead: vec![0.0; n],
+            start_equations: StartPart::default(),
             still: StateVector::zeros(n),
             unused: StateVector::zeros(n),
             active: ActiveSet::default(),
@@ -114,6 +121,7 @@ impl StepDerivative {
             changes: ContactChanges::default(),
             room: std::array::from_fn(|_| vec![0.0; n]),
             rows: std::array::from_fn(|_| vec![0.0; m]),
+            elsewhere: Vec::new(),
         })
     }
 
@@ -132,9 +140,14 @@ impl StepDerivative {
         contacts.place(problem, step.contacts, ContactStart::of(step))?;
         self.linearise(step.start)?;
         self.check_solved(step)?;
+        let of_contacts = ActiveSet::of(step.contacts);
+        let contacts = &self.implicit.linearised.contacts;
+        let at_turn = contacts.at_turn(&step.start.velocities, self.fastest(step));
+        let turns = step.contacts.iter().zip(at_turn);
         self.active = ActiveSet {
             rows_at_bounds: self.rows_at_bounds(),
-            ..ActiveSet::of(step.contacts)
+            at_change: of_contacts.at_change + turns.filter(|(c, turns)| *turns && !c.at_change).count(),
+            ..of_contacts
         };
         self.is_placed();
         Ok(())
@@ -169,12 +182,15 @@ impl StepDerivative {
         check_length("multipliers of a step", rows, step.multipliers.len())?;
         check_length("fixed coordinates of a step", dofs, step.fixed.len())?;
         check_external(problem, step.external)?;
-        self.relation = Relation::of(step.h, step.before.map(|before| before.h));
+        check_weights(step)?;
+        self.start_equations.place(problem, step)?;
+        self.relation = Relation::of(step.h, step.weights, step.before.map(|before| before.h));
         let relation = self.relation;
-        let reach = relation.reach;
         let kept = &mut self.implicit.kept;
         gather(problem, &step.start.velocities, &mut kept.start_velocity);
-        self.ahead.fill(0.0);
+        for (ahead, v) in self.ahead.iter_mut().zip(&kept.start_velocity) {
+            *ahead = relation.ahead_by_velocity * v;
+        }
         if let Some(before) = &step.before {
             if !step.contacts.is_empty() {
                 return Err(GradientError::NotBuilt {
@@ -195,8 +211,12 @@ impl StepDerivative {
                 *ahead = relation.by_displacement * d;
             }
         }
-        (kept.h, kept.time) = (Some(reach), step.time + step.h);
+        let span = relation.inertia_span();
+        (kept.kinetics, kept.time) = (Kinetics::Accelerated { span }, step.time + step.h);
         kept.take(step.end, step.multipliers, step.external, step.fixed);
+        if let Some(start) = self.start_equations.active() {
+            start.write_beside(&mut kept.beside);
+        }
         self.start.clone_from(step.start);
         self.h = step.h;
         Ok(())
@@ -223,6 +243,9 @@ impl StepDerivative {
         linearised.contacts.add_sizes(&mut kept.contact_sizes);
         equations.evaluate(&kept.get())?;
         linearised.place(equations, &kept.get())?;
+        if let Some(start) = self.start_equations.active() {
+            start.add_residuals(equations);
+        }
         let displacement = &mut self.room[0];
         gather(&equations.problem, &kept.end.velocities, displacement);
         for (v, ahead) in displacement.iter_mut().zip(&self.ahead) {
@@ -230,7 +253,7 @@ impl StepDerivative {
         }
         self.retraction.place(&equations.problem, displacement);
         let factored = FactoredStep {
-            scheme: &Scheme::implicit_euler(self.relation.reach),
+            scheme: &self.relation.scheme(),
             start,
         };
         saddle.place(equations, linearised, Some(factored), kept)
@@ -284,6 +307,14 @@ impl StepDerivative {
         }
     }
 
+    /// The largest velocity that others are compared with.
+    fn fastest(&self, step: &TakenStep<'_>) -> f64 {
+        let end = &self.implicit.kept.end;
+        let largest = end.positions.iter().fold(0.0f64, |l, x| l.max(x.abs()));
+        let all = end.velocities.iter().chain(&step.start.velocities);
+        all.fold(SLOW * largest / step.h, |l, v| l.max(v.abs()))
+    }
+
     /// The equation that misses the largest share of its terms, and that share: of a contact, if of no
     /// unknown of the model.
     fn missed(&self, step: &TakenStep<'_>) -> (Option<Unknown>, f64) {
@@ -296,9 +327,7 @@ impl StepDerivative {
         } = &self.implicit;
         let bound = &linearised.laws.at_bound;
         let (place, share) = equations.worst(|k| kept.fixed[k], |k| bound[k]);
-        let largest = kept.end.positions.iter().fold(0.0f64, |l, x| l.max(x.abs()));
-        let fastest = kept.end.velocities.iter().chain(&step.start.velocities);
-        let fastest = fastest.fold(SLOW * largest / step.h, |l, v| l.max(v.abs()));
+        let fastest = self.fastest(step);
         let given = |row: usize| saddle.given_velocity(equations.rows.len() + row);
         let by_contacts = linearised.contacts.missed(&step.start.velocities, fastest, given);
         match by_contacts > share {
@@ -367,7 +396,7 @@ impl StepDerivative {
     ) -> Result<SolveReport, GradientError> {
         self.implicit.check_placed()?;
         let relation = self.relation;
-        let h = relation.reach;
+        let (reach, span) = (relation.reach, relation.inertia_span());
         let Implicit {
             equations,
             linearised,
@@ -381,8 +410,8 @@ impl StepDerivative {
         // The end moves with the start and what was before, its velocities held.
         moved.clone_from(&from.x);
         retraction.of_start(moved);
-        for (g, d) in given.iter_mut().zip(&before.x) {
-            *g = relation.by_displacement * d;
+        for (g, (v, d)) in given.iter_mut().zip(from.v.iter().zip(&before.x)) {
+            *g = relation.ahead_by_velocity * v + relation.by_displacement * d;
         }
         retraction.of_displacement(given);
         moved.iter_mut().zip(&*given).for_each(|(m, g)| *m += g);
@@ -394,7 +423,14 @@ impl StepDerivative {
             *g = relation.by_velocity * v + relation.by_before * b;
         }
         linearised.inertia(equations, given, scaled);
-        r.iter_mut().zip(&*scaled).for_each(|(r, m)| *r -= m / h);
+        r.iter_mut().zip(&*scaled).for_each(|(r, m)| *r -= m / span);
+        if let Some(start) = self.start_equations.active_mut() {
+            start.add_by_start(
+                linearised.compliance(equations),
+                [&from.x, &from.v],
+                [&mut *r, &mut *s],
+            );
+        }
         linearised.add_contacts_by_start(equations, from, &self.start.velocities, [r, s]);
         if let Some([dr, ds]) = changes {
             check_length("a change of the forces", r.len(), dr.len())?;
@@ -402,20 +438,22 @@ impl StepDerivative {
             r.iter_mut().zip(dr).for_each(|(r, d)| *r += d);
             s.iter_mut().zip(ds).for_each(|(s, d)| *s += d);
         }
-        let report = solve_forwards(&mut self.implicit, retraction, h, given)?;
+        let way = Way { retraction, reach };
+        let report = solve_forwards(&mut self.implicit, &mut self.start_equations, way, given)?;
         let saddle = &self.implicit.saddle;
         let velocity = &saddle.answer[0];
         given.clone_from(velocity);
         retraction.of_displacement(given);
         out.x.clear();
-        out.x.extend(moved.iter().zip(&*given).map(|(e, d)| e + h * d));
+        out.x
+            .extend(moved.iter().zip(&*given).map(|(e, d)| e + reach * d));
         out.v.clone_from(velocity);
         memory.v.clone_from(&from.v);
         memory.x.clear();
         let ways = velocity.iter().zip(&before.x);
         memory
             .x
-            .extend(ways.map(|(v, d)| h * v + relation.by_displacement * d));
+            .extend(ways.map(|(v, d)| reach * v + relation.by_displacement * d));
         Ok(report)
     }
 
@@ -428,7 +466,7 @@ impl StepDerivative {
     pub fn by_length(&mut self, out: &mut StateVector) -> Result<SolveReport, GradientError> {
         self.implicit.check_placed()?;
         let relation = self.relation;
-        let h = relation.reach;
+        let span = relation.inertia_span();
         let Implicit {
             equations,
             linearised,
@@ -456,23 +494,34 @@ impl StepDerivative {
             *g = end - start;
         }
         linearised.inertia(equations, given, scaled);
+        // Positions move by the mean of both velocities.
+        let beta = relation.weights.beta;
+        for (v, start) in velocity.iter_mut().zip(&kept.start_velocity) {
+            *v = beta * *v + (1.0 - beta) * start;
+        }
         given.clone_from(velocity);
         retraction.of_displacement(given);
         still.fill(0.0);
         let [r, s] = &mut saddle.rhs;
         linearised.apply(equations, [given, still], &self.rows[0], [r, s]);
-        r.iter_mut().zip(&*scaled).for_each(|(r, m)| *r -= m / (h * h));
+        r.iter_mut()
+            .zip(&*scaled)
+            .for_each(|(r, m)| *r -= m / (span * relation.span));
         linearised
             .contacts
-            .by_length(&mut s[equations.problem.row_count()..]);
-        let report = solve_forwards(&mut self.implicit, retraction, h, given)?;
+            .by_length(&self.start.velocities, &mut s[equations.problem.row_count()..]);
+        let way = Way {
+            retraction,
+            reach: relation.reach,
+        };
+        let report = solve_forwards(&mut self.implicit, &mut self.start_equations, way, given)?;
         let saddle = &self.implicit.saddle;
         let accelerated = &saddle.answer[0];
         out.v.clone_from(accelerated);
         velocity
             .iter_mut()
             .zip(accelerated)
-            .for_each(|(v, a)| *v += h * a);
+            .for_each(|(v, a)| *v += relation.reach * a);
         retraction.of_displacement(velocity);
         out.x.clone_from(velocity);
         Ok(report)
@@ -516,7 +565,8 @@ impl StepDerivative {
     ) -> Result<SolveReport, GradientError> {
         self.implicit.check_placed()?;
         let relation = self.relation;
-        let h = relation.reach;
+        let (reach, span) = (relation.reach, relation.inertia_span());
+        let start_equations = &mut self.start_equations;
         let Implicit {
             equations,
             linearised,
@@ -532,15 +582,18 @@ impl StepDerivative {
         retraction.of_displacement_transposed(on_end);
         let ends = from.v.iter().zip(on_end.iter().zip(&memory.x));
         for (r, (v, (x, d))) in r.iter_mut().zip(ends) {
-            *r = v + h * (x + d);
+            *r = v + reach * (x + d);
         }
         s.fill(0.0);
         let report = saddle.solve(true, |p, q, ds, dl| {
-            linearised.apply_transposed(equations, [p, q], [&mut *y, &mut *u, dl]);
+            linearised.apply_transposed(equations, [p, q], [&mut *y, &mut *u, &mut *dl]);
+            if let Some(start) = start_equations.active_mut() {
+                start.add_transposed_by_multipliers(linearised.compliance(equations), [p, q], dl);
+            }
             turned.clone_from(y);
             retraction.of_displacement_transposed(turned);
             for (d, (u, y)) in ds.iter_mut().zip(u.iter().zip(&*turned)) {
-                *d = u + h * y;
+                *d = u + reach * y;
             }
         })?;
         self.implicit.take_adjoint();
@@ -561,16 +614,21 @@ impl StepDerivative {
         before
             .x
             .extend(ways.map(|(t, d)| relation.by_displacement * (t + d)));
+        let ways = turned.iter().zip(&memory.x);
+        out.v.clear();
+        out.v
+            .extend(ways.map(|(t, d)| relation.ahead_by_velocity * (t + d)));
         retraction.of_start_transposed(&mut out.x);
         linearised.inertia(equations, p, u);
-        out.v.clear();
-        out.v.extend(
-            u.iter()
-                .zip(&memory.v)
-                .map(|(m, b)| relation.by_velocity * m / h + b),
-        );
+        for (v, (m, b)) in out.v.iter_mut().zip(u.iter().zip(&memory.v)) {
+            *v += relation.by_velocity * m / span + b;
+        }
         before.v.clear();
-        before.v.extend(u.iter().map(|m| relation.by_before * m / h));
+        before.v.extend(u.iter().map(|m| relation.by_before * m / span));
+        if let Some(start) = start_equations.active_mut() {
+            let end = linearised.compliance(equations);
+            start.subtract_transposed_by_start(end, [p, q], [&mut out.x, &mut out.v]);
+        }
         y.fill(0.0);
         u.fill(0.0);
         let start = &self.start.velocities;
@@ -597,30 +655,6 @@ impl StepDerivative {
         check_state(problem, state, ["positions of a state", "velocities of a state"])?;
         self.implicit.carry(problem, state, by, out)
     }
-}
-
-/// Solves for the changes of the velocities at the end and of the multipliers that take back the changes
-/// of the equations, which are the right-hand sides; with room for n numbers.
-fn solve_forwards(
-    implicit: &mut Implicit,
-    retraction: &Retraction,
-    h: f64,
-    moved: &mut [f64],
-) -> Result<SolveReport, GradientError> {
-    let Implicit {
-        equations,
-        linearised,
-        saddle,
-        ..
-    } = implicit;
-    let [r, s] = &mut saddle.rhs;
-    r.iter_mut().chain(&mut *s).for_each(|r| *r = -*r);
-    saddle.solve(false, |u, lambda, dr, ds| {
-        moved.copy_from_slice(u);
-        retraction.of_displacement(moved);
-        moved.iter_mut().for_each(|y| *y *= h);
-        linearised.apply(equations, [moved, u], lambda, [dr, ds]);
-    })
 }
 
 /// The size of the numbers that a coordinate of an element is rounded with: the largest of its

@@ -62,18 +62,21 @@ impl ContactRows {
     }
 }
 
-/// Factors of the equations in the units of the system: of those of the coordinates, and of each row.
+/// Factors of the equations in the units of the system: of those of the coordinates, of forces, which
+/// are impulses there, and of each row.
 #[derive(Debug)]
 pub(crate) struct Units {
     pub(crate) dofs: f64,
+    pub(crate) forces: f64,
     pub(crate) rows: Vec<f64>,
 }
 
 /// The inverse of the symmetric matrix in the units of the equations.
 ///
 /// With `K` the symmetric matrix of the system, whose unknowns are velocities and impulses
-/// `h lambda`, the matrix of the equations is nearly `diag(1/h, -u) K diag(1, h)` with the unit `u`
-/// of each row, and the transposed one `diag(1, h) K diag(1/h, -u)`.
+/// `h lambda`, the matrix of the equations is nearly `diag(1/(alpha h), -u) K diag(1, h)` with the
+/// weight `alpha` of the end and the unit `u` of each row, and the transposed one
+/// `diag(1, h) K diag(1/(alpha h), -u)`.
 pub(crate) struct Inverse<'a> {
     pub(crate) assembler: &'a mut Assembler,
     pub(crate) behind: &'a mut ContactRows,
@@ -88,14 +91,14 @@ impl Inverse<'_> {
     /// impulses, or the multipliers of the transposed equations.
     pub(crate) fn answer_of_system(&self, rows: &mut [f64]) {
         for (x, unit) in rows.iter_mut().zip(&self.units.rows) {
-            *x /= if self.transposed { -unit } else { self.units.dofs };
+            *x /= if self.transposed { -unit } else { self.units.forces };
         }
     }
 
     /// Takes the second part of an answer from its own units to those of the system.
     pub(crate) fn answer_in_system(&self, rows: &mut [f64]) {
         for (x, unit) in rows.iter_mut().zip(&self.units.rows) {
-            *x *= if self.transposed { -unit } else { self.units.dofs };
+            *x *= if self.transposed { -unit } else { self.units.forces };
         }
     }
 
@@ -108,7 +111,7 @@ impl Inverse<'_> {
         let all = b.iter_mut().chain(&mut self.behind.tail.b);
         for ((b, r), unit) in all.zip(&*of_rows).zip(&self.units.rows) {
             *b = match self.transposed {
-                true => r / self.units.dofs,
+                true => r / self.units.forces,
                 false => -r / unit,
             };
         }

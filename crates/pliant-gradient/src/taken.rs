@@ -25,6 +25,32 @@ pub struct TakenStep<'a> {
     pub contacts: &'a [TakenContact],
     /// The step before, as BDF2 remembers it; none of implicit Euler and of first steps.
     pub before: Option<StepBefore<'a>>,
+    /// Weights of its end.
+    pub weights: StepWeights,
+}
+
+/// Weights of the end of a step of the nonlinear method, in (0, 1]: the equation of motion is the
+/// mean of those at both ends, and positions move by a mean of both velocities.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StepWeights {
+    /// Weight of the end in forces.
+    pub alpha: f64,
+    /// Weight of the end in velocities.
+    pub beta: f64,
+}
+
+impl StepWeights {
+    /// All at the end: implicit Euler and BDF2.
+    pub const END: Self = Self {
+        alpha: 1.0,
+        beta: 1.0,
+    };
+}
+
+impl Default for StepWeights {
+    fn default() -> Self {
+        Self::END
+    }
 }
 
 /// The memory that a step of BDF2 has of the one before, on the independent coordinates (n).

@@ -64,9 +64,9 @@ pub type Build = dyn Fn(&[f64]) -> Result<BuiltScene, SceneError> + Send + Sync;
 /// A scene as a function of some of its parameters: the positions and velocities of chosen nodes at
 /// the start and after every step, with the gradient of any function of them.
 ///
-/// The scene has `integrator: Nonlinear` with its default weights or `Bdf2`, which is of second order
-/// and takes no contacts, and moves by itself: without
-/// events, controllers, inputs and holds that change with time.
+/// The scene has `integrator: Nonlinear`, which with `alpha: 0.5, beta: 0.5` is of second order, or
+/// `Bdf2`, which is so too and takes no contacts, and moves by itself: without events, controllers,
+/// inputs and holds that change with time.
 ///
 /// ```
 /// use pliant_run::rollout::{Quantity, Rollout};
@@ -493,8 +493,6 @@ impl Objective for Outputs<'_> {
 fn check(scene: &BuiltScene) -> Result<(), RolloutError> {
     let Options {
         integrator,
-        alpha,
-        beta,
         own_alpha,
         ..
     } = &scene.options;
@@ -505,10 +503,10 @@ fn check(scene: &BuiltScene) -> Result<(), RolloutError> {
             "derivatives are those of their steps; write `run: (integrator: Nonlinear, ..)`",
         );
     }
-    if *integrator == Integrator::Nonlinear && ((*alpha, *beta) != (1.0, 1.0) || !own_alpha.is_empty()) {
+    if *integrator == Integrator::Nonlinear && !own_alpha.is_empty() {
         return refuse(
-            "weights but those of the end of the step",
-            "leave out `alpha` and `beta`",
+            "weights of single components",
+            "leave out `alpha` of force fields",
         );
     }
     let parts: [(bool, &str, &str); 8] = [

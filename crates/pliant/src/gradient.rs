@@ -16,8 +16,8 @@ use pliant_gradient::check_index;
 pub use pliant_gradient::{
     ActiveSet, ContactBranch, ContactIdentity, ContactMove, ContactNumbers, ContactPlace, ContactSample,
     CriticalLoad, Family, FamilyContacts, GradientError, MakeModel, Member, RestDerivative, RestState,
-    SolveReport, StateVector, StepBefore, StepDerivative, TakenContact, TakenStep, VibrationMode,
-    check_length,
+    SolveReport, StateVector, StepBefore, StepDerivative, StepWeights, TakenContact, TakenStep,
+    VibrationMode, check_length,
 };
 use pliant_model::{Problem, RowGroup, State};
 use pliant_stepper::integrator::{Bdf2, ImplicitMethod};
@@ -71,8 +71,7 @@ pub(crate) fn check_whole(simulation: &Simulation, time: f64) -> Result<(), Grad
     }
 }
 
-/// Whether steps of a method have derivatives: the nonlinear step, with its weights at the end, and
-/// BDF2.
+/// Whether steps of a method have derivatives: the nonlinear step, with any weights, and BDF2.
 pub fn has_derivative(integrator: &Integrator) -> bool {
     *integrator == Integrator::Nonlinear || is_bdf2(integrator)
 }
@@ -82,19 +81,49 @@ fn is_bdf2(integrator: &Integrator) -> bool {
     matches!(integrator, Integrator::Implicit(method) if method.name() == Bdf2.name())
 }
 
-/// Refuses rows of bounded force in steps of BDF2, which end at other velocities than these
-/// equations have where a limit closes.
+/// Refuses rows of bounded force in steps of BDF2, and limits and ropes where positions move by a mean of
+/// velocities: these steps end at other velocities than the equations have where a limit closes.
 ///
 /// # Errors
 /// [`GradientError::NotBuilt`].
 pub(crate) fn check_rows(options: &Options, problem: &Problem) -> Result<(), GradientError> {
-    let bounded = |group: &&RowGroup| problem.bounds(group).is_some();
-    match problem.row_groups().iter().find(bounded) {
-        Some(group) if is_bdf2(&options.integrator) => Err(GradientError::NotBuilt {
-            what: format!("`{}` in steps of BDF2", problem.component_name(group.component)),
-            why: "its force is bounded: take `Integrator::Nonlinear`",
-        }),
+    let bounds = |group: &RowGroup| problem.bounds(group);
+    let bounded = |group: &&RowGroup| bounds(group).is_some();
+    let one_sided =
+        |group: &&RowGroup| bounds(group).is_some_and(|(lower, upper)| (lower == 0.0) != (upper == 0.0));
+    let refuse = |group: &RowGroup, steps, why| {
+        let name = problem.component_name(group.component);
+        let what = format!("`{name}` in steps {steps}");
+        Err(GradientError::NotBuilt { what, why })
+    };
+    if is_bdf2(&options.integrator) {
+        return match problem.row_groups().iter().find(bounded) {
+            Some(group) => refuse(
+                group,
+                "of BDF2",
+                "its force is bounded: take `Integrator::Nonlinear`",
+            ),
+            None => Ok(()),
+        };
+    }
+    match problem.row_groups().iter().find(one_sided) {
+        Some(group) if options.beta != 1.0 => refuse(
+            group,
+            "with `beta` below 1",
+            "it holds on one side: take `beta` of 1",
+        ),
         _ => Ok(()),
+    }
+}
+
+/// The weights of the end of steps: one each but for those of the nonlinear step.
+pub(crate) fn step_weights(options: &Options) -> StepWeights {
+    match options.integrator {
+        Integrator::Nonlinear => StepWeights {
+            alpha: options.alpha,
+            beta: options.beta,
+        },
+        _ => StepWeights::END,
     }
 }
 
@@ -133,11 +162,10 @@ pub(crate) fn check_method(options: &Options) -> Result<(), GradientError> {
     if is_bdf2(&options.integrator) {
         return Ok(());
     }
-    let at_end = options.alpha == 1.0 && options.beta == 1.0 && options.own_alpha.is_empty();
-    if !at_end {
+    if !options.own_alpha.is_empty() {
         return refuse(
-            "steps with these weights",
-            "only `alpha` and `beta` of 1 have one",
+            "steps with weights of some components (`own_alpha`)",
+            "only weights of all have one",
         );
     }
     match options.pre_stabilisation.is_some() || options.post_stabilisation.is_some() {

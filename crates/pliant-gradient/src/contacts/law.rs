@@ -1,14 +1,74 @@
 //! The equations of one contact: their changes, and the transpose.
 
 use super::LinearisedContact;
-use crate::taken::{ContactBranch, ContactNumbers};
+use crate::taken::{ContactBranch, ContactNumbers, TakenContact};
+
+/// Factors in the equation of the normal of a contact.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct NormalFactors {
+    /// The factor of the gap (1/s).
+    pub(super) by_gap: f64,
+    /// The factor of the impulse (1/kg).
+    pub(super) by_force: f64,
+    /// The factor of the velocity at the start: the coefficient of restitution of an impact, else the
+    /// share of that velocity in the way of the step.
+    pub(super) by_start: f64,
+    pub(super) law: NormalLaw,
+}
+
+/// The law of the normal of a contact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NormalLaw {
+    Compliant,
+    /// Hard, and closes from a gap.
+    Closes,
+    /// Its coefficient of restitution acts.
+    Bounces,
+    /// Hard, at a gap of none or less, or stopped before its gap is closed.
+    Closed,
+}
+
+impl NormalFactors {
+    /// The factors of a contact in a step of length `h` (s), with the velocity of its normal at the
+    /// start (m/s).
+    pub(super) fn of(contact: &TakenContact, h: f64, beta: f64, start: f64) -> Self {
+        let (law, gap) = (&contact.law, contact.place.gap);
+        let restitution = contact.share * law.restitution;
+        // A way by the velocity at the start, turned round.
+        let back = (1.0 - beta) / beta;
+        let hard = |by_gap, by_start, law| Self {
+            by_gap,
+            by_force: 0.0,
+            by_start,
+            law,
+        };
+        if law.compliance > 0.0 {
+            let reach = h * beta + law.relaxation;
+            return Self {
+                by_gap: reach.recip(),
+                by_force: law.compliance / (h * reach),
+                by_start: h * (1.0 - beta) / reach,
+                law: NormalLaw::Compliant,
+            };
+        }
+        if gap <= 0.0 {
+            return match (start > 0.0 && back > restitution, restitution > 0.0) {
+                (true, _) => hard(law.recovery, back, NormalLaw::Closed),
+                (false, true) => hard(law.recovery, restitution, NormalLaw::Bounces),
+                (false, false) => hard(law.recovery, 0.0, NormalLaw::Closed),
+            };
+        }
+        if restitution > 0.0 && gap + h * start < 0.0 {
+            return hard(0.0, restitution, NormalLaw::Bounces);
+        }
+        match gap / h + (1.0 - beta) * start < 0.0 {
+            true => hard(0.0, 0.0, NormalLaw::Closed),
+            false => hard((h * beta).recip(), back, NormalLaw::Closes),
+        }
+    }
+}
 
 impl LinearisedContact {
-    /// Whether it is hard, and closes from a gap without an impact.
-    pub(super) fn is_open(&self) -> bool {
-        self.law.compliance == 0.0 && self.gap > 0.0 && self.normal.restitution == 0.0
-    }
-
     /// The changes of its equations for changes of the velocities of its rows and of its impulse.
     pub(super) fn equations(&self, du: [f64; 3], dr: [f64; 3]) -> [f64; 3] {
         let mut out = [du[0] + self.by_normal_force() * dr[0], du[1], du[2]];
@@ -70,22 +130,28 @@ impl LinearisedContact {
         self.u[0]
             + self.normal.by_gap * self.gap
             + self.normal.by_force * self.r[0]
-            + self.normal.restitution * before
+            + self.normal.by_start * before
+    }
+
+    /// Whether it is hard and closed, and a velocity at the start is turned round if it separates alone.
+    pub(super) fn turns_back(&self, beta: f64) -> bool {
+        let is_closed = self.law.compliance == 0.0 && self.gap <= 0.0;
+        is_closed && (1.0 - beta) / beta > self.share * self.law.restitution
     }
 
     /// The changes of the factors of the gap, of the impulse, and of the velocity at the start in its
     /// equation of the normal for a change of its law.
-    pub(super) fn factors_by(&self, h: f64, by: &ContactNumbers) -> [f64; 3] {
-        if self.law.compliance > 0.0 {
-            let reach = h + self.law.relaxation;
+    pub(super) fn factors_by(&self, h: f64, beta: f64, by: &ContactNumbers) -> [f64; 3] {
+        if self.normal.law == NormalLaw::Compliant {
+            let reach = h * beta + self.law.relaxation;
             let shorter = -by.relaxation / (reach * reach);
             let by_force = by.compliance / (h * reach) + shorter * self.law.compliance / h;
-            return [shorter, by_force, 0.0];
+            return [shorter, by_force, shorter * h * (1.0 - beta)];
         }
         let recovery = if self.gap <= 0.0 { by.recovery } else { 0.0 };
-        let restitution = match self.normal.restitution > 0.0 {
-            true => self.share * by.restitution,
-            false => 0.0,
+        let restitution = match self.normal.law {
+            NormalLaw::Bounces => self.share * by.restitution,
+            _ => 0.0,
         };
         [recovery, 0.0, restitution]
     }

@@ -197,7 +197,7 @@ impl Contacts {
             let Some(barrier) = &mut c.barrier else { continue };
             // Where neither is large, both are of the size at which they are the same.
             let least = (barrier.energy / given(c.first)).sqrt();
-            let open = c.u[0] + c.normal.by_gap * c.gap + c.normal.restitution * before;
+            let open = c.u[0] + c.normal.by_gap * c.gap + c.normal.by_start * before;
             c.r[0] = c.r[0].max(match open > 0.0 {
                 true => (barrier.energy / open).min(least),
                 false => least,

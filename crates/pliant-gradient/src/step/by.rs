@@ -12,8 +12,12 @@ impl StepDerivative {
     ///
     /// # Errors
     /// [`GradientError::NotReady`].
-    pub fn by_force(&self, out: &mut Vec<f64>) -> Result<(), GradientError> {
-        self.implicit.by_force(out)
+    pub fn by_force(&mut self, out: &mut Vec<f64>) -> Result<(), GradientError> {
+        self.implicit.by_force(out)?;
+        if let Some(start) = self.start_equations.active_mut() {
+            start.add_by_force(&self.implicit.adjoint[0], out);
+        }
+        Ok(())
     }
 
     /// The gradient, after [`adjoint`](Self::adjoint), by the inputs of all force fields, in the
@@ -23,7 +27,17 @@ impl StepDerivative {
     /// # Errors
     /// [`GradientError::NotReady`].
     pub fn by_input(&mut self, out: &mut Vec<f64>) -> Result<(), GradientError> {
-        self.implicit.by_input(out)
+        self.implicit.by_input(out)?;
+        if let Some(start) = self.start_equations.active_mut() {
+            let Implicit {
+                equations,
+                linearised,
+                adjoint: [p, q],
+                ..
+            } = &self.implicit;
+            start.add_by_input(linearised.compliance(equations), [p, q], out);
+        }
+        Ok(())
     }
 
     /// The gradient, after [`adjoint`](Self::adjoint), by one parameter of a family of models, whose
@@ -35,7 +49,7 @@ impl StepDerivative {
     pub fn by_parameter(&mut self, family: &mut Family, parameter: usize) -> Result<f64, GradientError> {
         self.implicit.check_adjoint()?;
         let [mut dr, mut ds, forces] = std::mem::take(&mut self.implicit.changes);
-        let changed = self.change(family, parameter, [&mut dr, &mut ds], None);
+        let changed = self.change(family, parameter, [&mut dr, &mut ds], [None, None]);
         let whole = -self.implicit.work([&dr, &ds]);
         self.implicit.changes = [dr, ds, forces];
         changed.map(|()| whole)
@@ -62,7 +76,13 @@ impl StepDerivative {
         self.implicit.check_adjoint()?;
         check_own_numbers(self.implicit.problem(), node)?;
         let [mut dr, mut ds, mut forces] = std::mem::take(&mut self.implicit.changes);
-        let changed = self.change(family, parameter, [&mut dr, &mut ds], Some(&mut forces));
+        let mut elsewhere = std::mem::take(&mut self.elsewhere);
+        elsewhere.clear();
+        let of_forces = [Some(&mut forces), Some(&mut elsewhere)];
+        let changed = self.change(family, parameter, [&mut dr, &mut ds], of_forces);
+        if let Some(start) = self.start_equations.active_mut() {
+            start.weigh_changes(&self.implicit.adjoint[0], &mut elsewhere);
+        }
         let found = changed.and_then(|()| {
             let whole = -self.implicit.work([&dr, &ds]);
             let of = OfElements {
@@ -71,10 +91,12 @@ impl StepDerivative {
                 whole,
                 forces: &forces,
                 rows: &ds,
+                elsewhere: &elsewhere,
             };
             self.implicit.by_element(of, out).map(|()| whole)
         });
         self.implicit.changes = [dr, ds, forces];
+        self.elsewhere = elsewhere;
         found
     }
 
@@ -90,19 +112,24 @@ impl StepDerivative {
         parameter: usize,
         out: [&mut Vec<f64>; 2],
     ) -> Result<(), GradientError> {
-        self.change(family, parameter, out, None)
+        self.change(family, parameter, out, [None, None])
     }
 
-    /// The change of the residuals with one parameter, and if wanted of the forces on all nodes.
+    /// The change of the residuals with one parameter, and if wanted of the forces on all nodes at the
+    /// end, and at the start where these have a part.
     fn change(
         &mut self,
         family: &mut Family,
         parameter: usize,
         [dr, ds]: [&mut Vec<f64>; 2],
-        forces: Option<&mut Vec<f64>>,
+        [forces, at_start]: [Option<&mut Vec<f64>>; 2],
     ) -> Result<(), GradientError> {
         self.implicit
             .equations_by(family, parameter, [&mut *dr, &mut *ds], forces)?;
+        if let Some(start) = self.start_equations.active_mut() {
+            let end = self.implicit.linearised.compliance(&self.implicit.equations);
+            start.add_by_parameter(end, (family, parameter), [&mut *dr, &mut *ds], at_start)?;
+        }
         let Implicit {
             equations,
             linearised,

@@ -1,13 +1,13 @@
 //! Steps with smoothed contacts: their solution near a step that was taken.
 
 use super::StepDerivative;
-use super::solve_forwards;
+use super::forwards::{Way, solve_forwards};
 use crate::GradientError;
 use crate::contacts::ContactStart;
 use crate::equations::{Equations, Unknown};
 use crate::implicit::Implicit;
 use crate::kinematics::{gather, scatter};
-use crate::taken::{ActiveSet, TakenContact, TakenStep};
+use crate::taken::{ActiveSet, StepWeights, TakenContact, TakenStep};
 use pliant_model::{Problem, State};
 
 /// Share of its terms that an equation misses at a solution, where rounding lets it.
@@ -65,6 +65,12 @@ impl StepDerivative {
             return Err(GradientError::NotBuilt {
                 what: "contacts in steps of BDF2".to_owned(),
                 why: "their laws are written for implicit Euler",
+            });
+        }
+        if step.weights != StepWeights::END {
+            return Err(GradientError::NotBuilt {
+                what: "smoothed contacts in steps with weights".to_owned(),
+                why: "their path is written for implicit Euler: take `alpha` and `beta` of 1",
             });
         }
         self.implicit.unplace();
@@ -210,7 +216,11 @@ impl StepDerivative {
         let contacts = &mut linearised.contacts;
         contacts.smoothed_residuals(&step.start.velocities, of_contacts);
         let [moved, velocity, ..] = &mut self.room;
-        match solve_forwards(&mut self.implicit, &self.retraction, relation.reach, moved) {
+        let way = Way {
+            retraction: &self.retraction,
+            reach: relation.reach,
+        };
+        match solve_forwards(&mut self.implicit, &mut self.start_equations, way, moved) {
             // Newton's method comes as near with a direction that is nearly right.
             Ok(_) => {}
             Err(GradientError::NotConverged { change, .. }) if change <= DIRECTED => {}

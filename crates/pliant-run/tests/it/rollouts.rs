@@ -50,6 +50,7 @@ fn builder(text: &str) -> Result<Box<Build>, RolloutError> {
 fn gradients_of_an_orientation_are_those_of_differences() {
     against_differences(TUMBLING);
     against_differences(&TUMBLING.replace("Nonlinear", "Bdf2"));
+    against_differences(&TUMBLING.replace("Nonlinear", "Nonlinear, alpha: 0.5, beta: 0.5"));
 }
 
 fn against_differences(text: &str) {
@@ -95,6 +96,11 @@ fn against_differences(text: &str) {
 /// inertia and its collider have, and by the slope.
 #[test]
 fn gradients_by_materials_and_shapes_are_those_of_differences() {
+    materials_and_shapes("Nonlinear");
+    materials_and_shapes("Nonlinear, alpha: 0.6, beta: 0.6");
+}
+
+fn materials_and_shapes(integrator: &str) {
     let text = r#"(
         parameters: {"spin": 0.25, "stiffness": 0.05, "height": 0.2},
         gravity: (0, 0, -10),
@@ -107,9 +113,10 @@ fn gradients_by_materials_and_shapes_are_those_of_differences() {
             Bodies(node: "ball", material: "rubber"),
         ],
     )"#;
+    let text = text.replace("Nonlinear", integrator);
     let at = [0.25, 0.05, 0.2];
     let outputs = [("ball", Quantity::Positions), ("ball", Quantity::Velocities)];
-    let rollout = rollout_at(text, &at, &outputs).unwrap();
+    let rollout = rollout_at(&text, &at, &outputs).unwrap();
     let weights: Vec<f64> = (0..41 * 13).map(|i| (1.7 * i as f64).sin()).collect();
     let value = |values: &[f64]| -> f64 {
         let moments = rollout.run(values).unwrap();
@@ -310,9 +317,9 @@ fn scenes_that_do_not_move_by_themselves_are_refused() {
             "other integrator than Nonlinear",
         ),
         (
-            "step: 0.01, integrator: Nonlinear",
-            "step: 0.01, integrator: Nonlinear, alpha: 0.5",
-            "weights",
+            "law: Stiffness(\"$stiffness\")",
+            "law: Stiffness(\"$stiffness\"), alpha: 0.5",
+            "weights of single components",
         ),
         (
             "run: (",

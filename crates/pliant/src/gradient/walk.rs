@@ -5,8 +5,8 @@ use super::closing::{ClosingGap, ImpactTimes, closing_contact};
 use super::schedule::split;
 use super::trajectory::{NodeGradient, Objective, Trajectory, TrajectoryGradient};
 use super::{
-    GradientError, SolveReport, StateVector, StepBefore, StepDerivative, TakenContact, TakenStep,
-    TrajectoryError, check_unmoved, check_whole, each_part, step_before,
+    GradientError, SolveReport, StateVector, StepBefore, StepDerivative, StepWeights, TakenContact,
+    TakenStep, TrajectoryError, check_unmoved, check_whole, each_part, step_before, step_weights,
 };
 use crate::control::located::{PartEnd, TakenPart};
 use crate::{Checkpoint, Simulation};
@@ -28,6 +28,8 @@ pub(super) struct Moment {
     /// The memory of the step before it: its length, velocities and displacement.
     before: Option<f64>,
     memory: [Vec<f64>; 2],
+    /// Weights of the end of the step that ended here.
+    weights: StepWeights,
 }
 
 impl Moment {
@@ -39,6 +41,7 @@ impl Moment {
         self.fixed.clone_from(&simulation.system.assembler.system().fixed);
         self.parameters.clone_from(simulation.problem().parameters());
         self.time = motion.time;
+        self.weights = step_weights(&simulation.options);
     }
 
     /// Takes the start of the step that has just been taken as this moment: with velocities that
@@ -363,6 +366,7 @@ impl Walk<'_, '_> {
                 velocities: &start.memory[0],
                 displacement: &start.memory[1],
             }),
+            weights: end.weights,
         };
         match self.trajectory.smoothing {
             Some(energy) => {

@@ -5,7 +5,7 @@ use super::Simulation;
 use crate::control::{StepStart, adaptive, settle};
 use crate::gradient::{
     GradientError, RestState, StepDerivative, TakenContact, TakenStep, check_method, check_rows, step_before,
-    taken_contacts,
+    step_weights, taken_contacts,
 };
 use crate::statics::path::{self, Next, Walk};
 use crate::statics::{Search, Setting, Workspace, buckling, equilibrium, modes, reduction, refuse};
@@ -387,8 +387,8 @@ impl Simulation {
 
     /// The last step, as [`StepDerivative::place`] takes it, with its contacts, which
     /// [`last_contacts`](Self::last_contacts) finds; `None` before the first. It has to have been
-    /// taken by [`Integrator::Nonlinear`](crate::Integrator::Nonlinear) with all weights at its
-    /// end, or by [`Integrator::bdf2`](crate::Integrator::bdf2), at once: `place` finds out.
+    /// taken by [`Integrator::Nonlinear`](crate::Integrator::Nonlinear) or by
+    /// [`Integrator::bdf2`](crate::Integrator::bdf2), at once: `place` finds out.
     pub fn last_step<'a>(&'a self, contacts: &'a [TakenContact]) -> Option<TakenStep<'a>> {
         let h = self.motion.time - self.start.time;
         (h > 0.0 && !self.start.state.positions.is_empty()).then(|| TakenStep {
@@ -401,6 +401,7 @@ impl Simulation {
             fixed: &self.system.assembler.system().fixed,
             contacts,
             before: step_before(self),
+            weights: step_weights(&self.options),
         })
     }
 
@@ -434,8 +435,8 @@ impl Simulation {
     ///
     /// # Errors
     /// As [`StepDerivative::new`]; [`GradientError::NotBuilt`] if the options have another method
-    /// than [`Integrator::Nonlinear`](crate::Integrator::Nonlinear) with its weights at the end of
-    /// the step, and [`Integrator::bdf2`](crate::Integrator::bdf2).
+    /// than [`Integrator::Nonlinear`](crate::Integrator::Nonlinear), with the same weights for all
+    /// components, and [`Integrator::bdf2`](crate::Integrator::bdf2).
     pub fn step_derivative(&self) -> Result<StepDerivative, GradientError> {
         check_method(&self.options)?;
         check_rows(&self.options, self.problem())?;

@@ -14,6 +14,7 @@ mod smoothing;
 mod steps;
 mod trajectories;
 mod vibrations;
+mod weights;
 
 use crate::tools::numbers;
 use pliant::gradient::*;
@@ -170,7 +171,9 @@ pub(crate) fn check_step_without(
         let mut contacts = Vec::new();
         simulation.last_contacts(&mut contacts).unwrap();
         let step = simulation.last_step(&contacts).unwrap();
-        derivative.place(simulation.problem(), &step).unwrap();
+        derivative
+            .place(simulation.problem(), &step)
+            .unwrap_or_else(|e| panic!("{what}: {e}"));
     };
     simulation.step(h).unwrap();
     let mut derivative = simulation.step_derivative().unwrap();

@@ -56,13 +56,22 @@ fn compare(what: &str, found: &[f64], expected: &[f64]) {
     assert!(size > 0.0, "{what}");
 }
 
-/// Stiffnesses of springs, as forces and as rows, and masses of particles: by shares of each, from one
-/// parameter, and from one for each.
+/// Stiffnesses of springs, as forces and as rows, and masses of particles, by implicit Euler and by the
+/// trapezoidal rule: by shares of each, from one parameter, and from one for each.
 #[test]
 fn springs_and_masses_one_by_one() {
     let stiffnesses: Vec<f64> = numbers(7, 12).iter().map(|x| 100.0 + 50.0 * x).collect();
     let masses: Vec<f64> = numbers(8, 13).iter().map(|x| 0.02 + 0.01 * x).collect();
-    for treatment in [Treatment::Stiffness, Treatment::Compliance] {
+    let both = [Treatment::Stiffness, Treatment::Compliance];
+    let ways = both
+        .into_iter()
+        .flat_map(|treatment| [1.0, 0.5].map(|weight| (treatment, weight)));
+    for (treatment, weight) in ways {
+        let weighted = Options {
+            alpha: weight,
+            beta: weight,
+            ..options()
+        };
         let build = |shares: [f64; 2], each: Option<&[f64]>| {
             let own = |k: usize| each.map_or(1.0, |each| each[k]);
             let scaled = |list: &[f64], share: f64, first: usize| {
@@ -76,7 +85,7 @@ fn springs_and_masses_one_by_one() {
         let make_each = |p: &[f64]| Ok(Problem::new(build([1.0; 2], Some(p))));
         let mut family = Family::new(&make, &[1.0; 2], &[1.0; 2]).unwrap();
         let mut each = Family::new(&make_each, &[1.0; 25], &[1.0; 25]).unwrap();
-        let mut s = Simulation::with_options(build([1.0; 2], None), options()).unwrap();
+        let mut s = Simulation::with_options(build([1.0; 2], None), weighted).unwrap();
         let [points, threads] = ["points", "threads"].map(|name| s.model().node_named(name).unwrap());
         let start = s.checkpoint();
         let mut trajectory = Trajectory::new(20, 0.01);

@@ -25,16 +25,11 @@ fn gradient_of(mut simulation: Simulation, h: f64) -> String {
 fn other_methods_are_refused() {
     let said = gradient_of(Simulation::new(spring_on_scalar()).unwrap(), 0.1);
     assert!(said.contains("Integrator::Nonlinear"), "{said}");
-    let weighted = Options {
-        alpha: 0.5,
-        beta: 0.5,
-        ..options()
-    };
-    let said = gradient_of(
-        Simulation::with_options(spring_on_scalar(), weighted).unwrap(),
-        0.1,
-    );
-    assert!(said.contains("weights"), "{said}");
+    let mut own = Simulation::with_options(spring_on_scalar(), options()).unwrap();
+    let spring = own.model().component_named("spring").unwrap();
+    own.options.own_alpha = vec![(spring, 0.5)].into();
+    let said = gradient_of(own, 0.1);
+    assert!(said.contains("`own_alpha`"), "{said}");
     let bad = gradient_of(
         Simulation::with_options(spring_on_scalar(), options()).unwrap(),
         -1.0,

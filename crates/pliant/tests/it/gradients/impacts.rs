@@ -16,7 +16,7 @@ fn located() -> Options {
 }
 
 /// A ball of this radius and mass that is thrown from a height onto ground with this slope.
-fn ball(p: &[f64], friction: f64, slope: f64) -> Result<Simulation, TrajectoryError> {
+pub(super) fn ball(p: &[f64], friction: f64, slope: f64) -> Result<Simulation, TrajectoryError> {
     let [height, speed, e, radius] = [p[0], p[1], p[2], p[3]];
     let mut m = Model::new();
     m.set_gravity([0.0, 0.0, -G])?;
@@ -36,7 +36,10 @@ fn ball(p: &[f64], friction: f64, slope: f64) -> Result<Simulation, TrajectoryEr
 }
 
 /// A coordinate of the position at the end.
-fn place(steps: usize, coordinate: usize) -> impl FnMut(usize, &Simulation, &mut NodeGradient) -> f64 {
+pub(super) fn place(
+    steps: usize,
+    coordinate: usize,
+) -> impl FnMut(usize, &Simulation, &mut NodeGradient) -> f64 {
     move |step, s, by| {
         if step < steps {
             return 0.0;

@@ -73,7 +73,7 @@ pub(crate) fn chain(links: usize) -> Model {
 }
 
 /// A step from a motion that is some steps old.
-fn check(what: &str, model: Model, options: Options, h: f64, share: f64) {
+pub(super) fn check(what: &str, model: Model, options: Options, h: f64, share: f64) {
     let mut simulation = Simulation::with_options(model, options).unwrap();
     for _ in 0..4 {
         simulation.step(h).unwrap();
@@ -208,7 +208,7 @@ fn a_ragdoll_in_the_air() {
 }
 
 /// A particle on a row of one kind to a fixed point, with a spring to another.
-fn on_row(row: impl Fn(&mut Model, NodeId)) -> Model {
+pub(super) fn on_row(row: impl Fn(&mut Model, NodeId)) -> Model {
     let mut model = Model::new();
     model.set_gravity([0.0, 0.0, -9.81]).unwrap();
     let bead = model.add_particles("bead", &[[0.5, 0.0, 0.0]]).unwrap();

@@ -18,14 +18,17 @@ fn by(integrator: &Integrator) -> Options {
 
 /// A mass on a spring with a dashpot, from `x = x0` with `v = v0`: parameters `m, k, b, x0, v0`.
 fn oscillator(p: &[f64]) -> Model {
+    oscillator_as(p, Treatment::Stiffness)
+}
+
+/// The same with its spring as a force or as a row.
+pub(super) fn oscillator_as(p: &[f64], treatment: Treatment) -> Model {
     let mut model = Model::new();
     let bead = model.add_scalars("bead", &[p[3]]).unwrap();
     model.set_velocity(bead, 0, &[true], &[p[4]]).unwrap();
     model.add_mass("mass", bead, Mass::Uniform(p[0])).unwrap();
     let spring = Spring::linear(p[1]).with_damping(p[2]);
-    model
-        .add_force_field("spring", bead, spring, Treatment::Stiffness)
-        .unwrap();
+    model.add_force_field("spring", bead, spring, treatment).unwrap();
     model
 }
 

@@ -97,10 +97,10 @@ impl Scene {
         out
     }
 
-    fn simulation(self, values: &[f64], integrator: &Integrator, exact: bool) -> Result<Simulation, Failure> {
+    fn simulation(self, values: &[f64], steps: &Steps, exact: bool) -> Result<Simulation, Failure> {
         match self {
-            Self::Chain(links) => Ok(adjusted(rods(links, values)?, integrator, exact)?),
-            Self::Ball => ball(values, integrator, exact),
+            Self::Chain(links) => Ok(adjusted(rods(links, values)?, steps, exact)?),
+            Self::Ball => ball(values, steps, exact),
         }
     }
 
@@ -174,10 +174,14 @@ pub(super) fn run() -> Ended {
             };
             show(
                 "Pliant, implicit Euler",
-                in_pliant(scene, h, Integrator::Nonlinear),
+                in_pliant(scene, h, (Integrator::Nonlinear, 1.0)),
+            );
+            show(
+                "Pliant, trapezoidal rule",
+                in_pliant(scene, h, (Integrator::Nonlinear, 0.5)),
             );
             if let Scene::Chain(_) = scene {
-                show("Pliant, BDF2", in_pliant(scene, h, Integrator::bdf2()));
+                show("Pliant, BDF2", in_pliant(scene, h, (Integrator::bdf2(), 1.0)));
             }
             for (name, change) in settings(scene) {
                 let mut request = scene.request(h);
@@ -262,7 +266,10 @@ fn ask(python: &Path, request: &Value) -> Result<Found, Failure> {
     })
 }
 
-fn in_pliant(scene: Scene, h: f64, integrator: Integrator) -> Result<Found, Failure> {
+/// A method of steps, and the weight of their ends.
+type Steps = (Integrator, f64);
+
+fn in_pliant(scene: Scene, h: f64, method: Steps) -> Result<Found, Failure> {
     let steps = (scene.duration() / h).round() as usize;
     let values = scene.values();
     let moved = |simulation: &mut Simulation| -> Result<f64, Failure> {
@@ -275,7 +282,7 @@ fn in_pliant(scene: Scene, h: f64, integrator: Integrator) -> Result<Found, Fail
         };
         Ok(scene.value(simulation, &mut by))
     };
-    let mut simulation = scene.simulation(&values, &integrator, false)?;
+    let mut simulation = scene.simulation(&values, &method, false)?;
     let start = simulation.checkpoint();
     let mut seconds = [f64::INFINITY; 2];
     let mut gradient = Vec::new();
@@ -297,7 +304,7 @@ fn in_pliant(scene: Scene, h: f64, integrator: Integrator) -> Result<Found, Fail
         let along = |t: f64| -> Result<f64, Failure> {
             let mut at = values.clone();
             at[k] += t;
-            moved(&mut scene.simulation(&at, &integrator, true)?)
+            moved(&mut scene.simulation(&at, &method, true)?)
         };
         let mut found = Vec::new();
         let steps = match scene {
@@ -322,9 +329,11 @@ fn in_pliant(scene: Scene, h: f64, integrator: Integrator) -> Result<Found, Fail
 
 /// A simulation on one thread by a method whose steps have derivatives; solved to rounding for
 /// differences.
-fn adjusted(model: Model, integrator: &Integrator, exact: bool) -> Result<Simulation, Error> {
+fn adjusted(model: Model, (integrator, weight): &Steps, exact: bool) -> Result<Simulation, Error> {
     let mut options = Options {
         integrator: integrator.clone(),
+        alpha: *weight,
+        beta: *weight,
         ..Options::default()
     };
     options.tuning.solver.threads = 1;
@@ -390,7 +399,7 @@ fn rods(links: usize, values: &[f64]) -> Result<Model, Error> {
     Ok(model)
 }
 
-fn ball(values: &[f64], integrator: &Integrator, exact: bool) -> Result<Simulation, Failure> {
+fn ball(values: &[f64], steps: &Steps, exact: bool) -> Result<Simulation, Failure> {
     let (radius, mass) = (0.1, 1.0);
     let mut model = Model::new();
     model.set_gravity([0.0, 0.0, -9.81])?;
@@ -413,7 +422,7 @@ fn ball(values: &[f64], integrator: &Integrator, exact: bool) -> Result<Simulati
     };
     let own = Collider::new("ball", Shape::ball(radius)?, place);
     world.add(own.with_material(material))?;
-    let mut simulation = adjusted(model, integrator, exact)?;
+    let mut simulation = adjusted(model, steps, exact)?;
     simulation.set_contacts(world)?;
     Ok(simulation)
 }

@@ -74,12 +74,12 @@ impl StartPart {
         Ok(())
     }
 
-    /// Those of the present step, if it has a part of them.
+    /// The equations at the start of the present step, if it has a part of them.
     pub(super) fn active(&self) -> Option<&StartEquations> {
         self.made.as_deref().filter(|_| self.is_active)
     }
 
-    /// Those of the present step, if it has a part of them.
+    /// The equations at the start of the present step, if it has a part of them.
     pub(super) fn active_mut(&mut self) -> Option<&mut StartEquations> {
         self.made.as_deref_mut().filter(|_| self.is_active)
     }

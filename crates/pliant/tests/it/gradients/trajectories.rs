@@ -21,7 +21,7 @@ fn oscillator(p: &[f64]) -> Model {
     oscillator_as(p, Treatment::Stiffness)
 }
 
-/// The same with its spring as a force or as a row.
+/// An oscillator like this, with its spring as a force or as a row.
 pub(super) fn oscillator_as(p: &[f64], treatment: Treatment) -> Model {
     let mut model = Model::new();
     let bead = model.add_scalars("bead", &[p[3]]).unwrap();

@@ -38,6 +38,10 @@ use pliant_model::{Model, NodeKind, Space, State};
 use smoothed::Barrier;
 use std::ops::Range;
 
+/// Share of the largest impulse below which the friction of a contact is compared with that share: what
+/// carries less is known as well as the others are.
+const SMALL: f64 = 1e-3;
+
 /// Share of the fastest velocity up to which a normal does not move.
 const STILL: f64 = 1e-9;
 
@@ -328,6 +332,7 @@ impl Contacts {
     /// rest are the remainder.
     pub(crate) fn missed(&self, start: &[f64], fastest: f64, given: impl Fn(usize) -> f64) -> f64 {
         let mut worst = 0.0f64;
+        let most = self.list.iter().fold(0.0f64, |most, c| most.max(c.r[0].abs()));
         for c in &self.list {
             let before = self.jacobian(&c.columns).times(start)[0];
             let fastest = fastest.max(given(c.first) * c.r[0].abs());
@@ -346,7 +351,8 @@ impl Contacts {
                     let mu = c.law.friction;
                     let speed = c.u[1].hypot(c.u[2]);
                     let off = [1, 2].map(|i| c.r[i] + mu * c.r[0] * c.u[i] / speed);
-                    worst = worst.max(off[0].hypot(off[1]) / (mu * c.r[0]).abs());
+                    let size = mu * c.r[0].abs().max(SMALL * most);
+                    worst = worst.max(off[0].hypot(off[1]) / size);
                 }
             }
         }

@@ -256,6 +256,16 @@ impl Family {
         })
     }
 
+    /// The scale of a parameter, and the step of its stencil.
+    ///
+    /// # Errors
+    /// [`GradientError::Index`].
+    pub(crate) fn scale(&self, parameter: usize) -> Result<[f64; 2], GradientError> {
+        check_index("parameter", parameter, self.len())?;
+        let scale = self.scales[parameter];
+        Ok([scale, SHARE * scale])
+    }
+
     /// Visits the equations at the points of the stencil of a parameter, which follow the controls
     /// of `base`.
     pub(crate) fn each_member(

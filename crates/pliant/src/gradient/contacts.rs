@@ -13,21 +13,30 @@ use pliant_stepper::contact::look_ahead;
 use pliant_stepper::motion::Motion;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How far coordinates are moved to see how contacts follow (m, rad): geometry is smooth on the
-/// scale of its radii, so that central differences of fourth order are good to about 1e-11.
-const MOVED: f64 = 1e-4;
+/// How far coordinates are moved to see how contacts follow (m, rad), the first that shows a smooth
+/// way: geometry is so on the scale of its radii, where central differences of fourth order over
+/// the first are good to about 1e-11; faces that lie on each other are faces within 1e-5 of their
+/// size alone.
+const MOVED: [f64; 4] = [1e-4, 1e-5, 1e-6, 1e-7];
 
-/// Steps of the differences, and their weights.
-const STENCIL: [(f64, f64); 4] = [
-    (-2.0, 1.0 / 12.0),
-    (-1.0, -8.0 / 12.0),
-    (1.0, 8.0 / 12.0),
-    (2.0, -1.0 / 12.0),
+/// Difference of the derivatives of second and of fourth order of a smooth way, as a share of one and
+/// of the derivative: below it are the third power of a curvature of `1/MOVED/100` and rounding.
+const SMOOTH: f64 = 1e-4;
+
+/// Steps of the differences, and their weights in those of fourth and of second order.
+const STENCIL: [(f64, f64, f64); 4] = [
+    (-2.0, 1.0 / 12.0, 0.0),
+    (-1.0, -8.0 / 12.0, -0.5),
+    (1.0, 8.0 / 12.0, 0.5),
+    (2.0, -1.0 / 12.0, 0.0),
 ];
 
 /// The way of a contact, as a multiple of that of a coordinate and of the arm of its elements, beyond
 /// which it is another one.
 const MOST_MOVED: f64 = 100.0;
+
+/// The time in which contacts are near that close in it, in lengths of the step.
+pub(super) const FAR: f64 = 10.0;
 
 /// Difference of normals and gaps, the latter as a share of the largest coordinate, up to which a
 /// contact that is found again is that of the step.
@@ -59,9 +68,9 @@ fn slip_of(reading: &ContactReading) -> f64 {
 const COMES_AND_GOES: &str = "it comes and goes, or changes its elements, close to the start of the step: there is no derivative there";
 
 /// Whether another branch of a contact begins: it carries next to nothing of the largest impulse,
-/// its gap at the start is none, as a share of the largest coordinate, or it does not slip with its
-/// friction at the limit.
-fn is_at_change(reading: &ContactReading, [most, largest]: [f64; 2], branch: ContactBranch) -> bool {
+/// its gap at the start is none but for what steps leave (m), or it does not slip with its friction at
+/// the limit.
+fn is_at_change(reading: &ContactReading, [most, left]: [f64; 2], branch: ContactBranch) -> bool {
     let (normal, impulse) = (reading.contact.normal, reading.impulse);
     let along: f64 = impulse.iter().zip(normal).map(|(r, n)| r * n).sum();
     let across = impulse.iter().zip(normal).map(|(r, n)| r - along * n);
@@ -69,7 +78,7 @@ fn is_at_change(reading: &ContactReading, [most, largest]: [f64; 2], branch: Con
     let mu = reading.contact.law.friction;
     let at_limit = branch == ContactBranch::Sticking && friction >= (1.0 - EDGE) * mu * along;
     let law = &reading.contact.law;
-    let at_gap = law.compliance == 0.0 && reading.contact.gap.abs() <= ROUNDING * largest;
+    let at_gap = law.compliance == 0.0 && reading.contact.gap.abs() <= left;
     along <= STOPPED * most || at_gap || at_limit
 }
 
@@ -142,13 +151,26 @@ pub(crate) fn taken_contacts(
         near.into_iter().for_each(Vec::clear);
         return Ok(());
     }
-    let mut search = ContactSearch::new(simulation.start.clone(), h);
-    find_acting(simulation, h, &readings, &mut search, acting)?;
-    let needed = acting.len();
-    if near.is_some() {
-        add_near(simulation, &search, acting)?;
+    // Normals of what closes are those that the step predicted over its length; what is near is seen
+    // from farther away.
+    let horizons = match near {
+        Some(_) => [FAR * h, h],
+        None => [h, FAR * h],
+    };
+    let mut search = ContactSearch::new(simulation.start.clone(), horizons[0]);
+    let mut taken = find_acting(simulation, h, &readings, &mut search, acting);
+    if taken.is_err() {
+        acting.clear();
+        search.horizon = horizons[1];
+        taken = find_acting(simulation, h, &readings, &mut search, acting);
     }
-    let found = find_moves(simulation, &mut search, needed, acting);
+    let needed = acting.len();
+    let found = taken.and_then(|()| {
+        if near.is_some() {
+            add_near(simulation, &search, acting)?;
+        }
+        find_moves(simulation, &mut search, needed, acting)
+    });
     // The evaluation goes back to the present state.
     let back = simulation.system.propagate(&mut simulation.motion.state);
     back.map_err(|e| GradientError::NoModel { why: e.to_string() })?;
@@ -181,14 +203,16 @@ fn find_acting(
     let ends = [&simulation.start, &simulation.motion];
     let velocities = ends.iter().flat_map(|m| &m.state.velocities);
     let fastest = velocities.fold(SLOW * largest / h, |l, v| l.max(v.abs()));
+    // Contacts are solved to a share of the velocities, and places are rounded.
+    let left = ROUNDING * largest + h * fastest * simulation.options.contacts.accuracy;
     let impulses = readings.iter().flat_map(|reading| reading.impulse);
     let most = impulses.fold(0.0f64, |l, r| l.max(r.abs()));
-    for (place, reading) in places.iter().zip(readings) {
-        let turned = (0..3).map(|k| (place.normal[k] - reading.contact.normal[k]).abs());
-        let off = turned.fold(
-            (place.gap - reading.contact.gap).abs() / largest.max(1e-300),
-            f64::max,
-        );
+    for ((place, index), reading) in places.iter().zip(&found).zip(readings) {
+        let (own, point) = (&reading.contact, search.contact(*index).point);
+        let turned = (0..3).map(|k| (place.normal[k] - own.normal[k]).abs());
+        let apart = (0..3).map(|k| (point[k] - own.point[k]).abs());
+        let way = apart.fold((place.gap - own.gap).abs(), f64::max);
+        let off = turned.fold(way / largest.max(1e-300), f64::max);
         if off > SAME {
             return Err(not_built(
                 simulation,
@@ -210,7 +234,7 @@ fn find_acting(
             law: numbers_of(simulation, &reading.contact)?,
             share,
             impulse: reading.impulse,
-            at_change: is_at_change(reading, [most, largest], branch),
+            at_change: is_at_change(reading, [most, left], branch),
         });
     }
     Ok(())
@@ -267,44 +291,104 @@ fn find_moves(
         .iter()
         .map(|index| index.map(|index| search.contact(index).point))
         .collect();
-    let reach = |supports: &[Support]| {
-        let arms = supports.iter().flat_map(|s| s.arm);
-        MOST_MOVED * MOVED * arms.fold(1.0f64, |most, arm| most.max(arm.abs()))
-    };
-    let is_near = |i: usize, to: [f64; 3]| {
-        let from = points[i].unwrap_or(to);
-        (0..3).all(|k| (to[k] - from[k]).abs() <= reach(&places[i].supports))
-    };
     for together in apart(&dofs) {
-        let mut by: Vec<ContactPlace> = places.iter().map(zero_of).collect();
-        for (step, weight) in STENCIL {
-            search.motion.state.clone_from(&start);
-            for dof in &together {
-                move_dof(simulation, *dof, step * MOVED, &mut search.motion.state);
-            }
-            search.find(simulation, &identities)?;
-            for (i, from) in places.iter().enumerate() {
-                let moved = search.found[i].filter(|index| is_near(i, search.contact(*index).point));
-                let moved = moved.map(|index| search.place(index));
-                match moved.filter(|to| same_elements(&from.supports, &to.supports)) {
-                    Some(to) => add(&mut by[i], weight / MOVED, [from, &to]),
-                    None if i < needed => {
-                        return Err(between(simulation, identities[i].sides, COMES_AND_GOES));
+        // The contacts that the coordinates move, whose way is not known yet.
+        let mut left: Vec<(usize, usize)> = Vec::new();
+        for (i, own) in dofs.iter().enumerate() {
+            left.extend(together.iter().find(|dof| own.contains(dof)).map(|dof| (i, *dof)));
+        }
+        for moved in MOVED {
+            let mut ways: Vec<Option<Way>> = left.iter().map(|(i, _)| Some(Way::of(&places[*i]))).collect();
+            for step in STENCIL {
+                search.motion.state.clone_from(&start);
+                for dof in &together {
+                    move_dof(simulation, *dof, step.0 * moved, &mut search.motion.state);
+                }
+                search.find(simulation, &identities)?;
+                for ((i, _), way) in left.iter().zip(&mut ways) {
+                    let reach = reach(&places[*i].supports, moved);
+                    let is_near = |to: [f64; 3]| {
+                        let from = points[*i].unwrap_or(to);
+                        (0..3).all(|k| (to[k] - from[k]).abs() <= reach)
+                    };
+                    let found = search.found[*i].filter(|index| is_near(search.contact(*index).point));
+                    let found = found.map(|index| search.place(index));
+                    let to = found.filter(|to| same_elements(&places[*i].supports, &to.supports));
+                    match (to, way.as_mut()) {
+                        (Some(to), Some(way)) => way.add(step, moved, [&places[*i], &to]),
+                        _ => *way = None,
                     }
-                    None => stays[i] = false,
                 }
             }
-        }
-        for ((taken, by), own) in out.iter_mut().zip(by).zip(&dofs) {
-            if let Some(dof) = together.iter().find(|dof| own.contains(dof)) {
-                taken.moves.push(ContactMove { dof: *dof, by });
+            let mut ways = ways.into_iter();
+            left.retain(|(i, dof)| {
+                let way = ways.next().flatten().filter(Way::is_smooth);
+                let is_left = way.is_none();
+                out[*i].moves.extend(way.map(|way| ContactMove {
+                    dof: *dof,
+                    by: way.fourth,
+                }));
+                is_left
+            });
+            if left.is_empty() {
+                break;
             }
+        }
+        for (i, _) in left {
+            if i < needed {
+                return Err(between(simulation, identities[i].sides, COMES_AND_GOES));
+            }
+            stays[i] = false;
         }
     }
     out.iter_mut().for_each(|c| c.moves.sort_by_key(|m| m.dof));
     let mut stays = stays.into_iter();
     out.retain(|_| stays.next().unwrap_or(false));
     Ok(())
+}
+
+/// How far a contact may be from its place where a coordinate was moved by so much, to be the same.
+fn reach(supports: &[Support], moved: f64) -> f64 {
+    let arms = supports.iter().flat_map(|s| s.arm);
+    MOST_MOVED * moved * arms.fold(1.0f64, |most, arm| most.max(arm.abs()))
+}
+
+/// The way of a contact along a coordinate, by differences of fourth and of second order.
+struct Way {
+    fourth: ContactPlace,
+    second: ContactPlace,
+}
+
+impl Way {
+    /// A way of none from a place.
+    fn of(place: &ContactPlace) -> Self {
+        Self {
+            fourth: zero_of(place),
+            second: zero_of(place),
+        }
+    }
+
+    /// Adds the difference of two places that are a step of the stencil apart.
+    fn add(&mut self, (_, fourth, second): (f64, f64, f64), moved: f64, ends: [&ContactPlace; 2]) {
+        add(&mut self.fourth, fourth / moved, ends);
+        add(&mut self.second, second / moved, ends);
+    }
+
+    /// Whether both agree: a normal that jumps on the way has no derivative.
+    fn is_smooth(&self) -> bool {
+        let numbers = |place: &ContactPlace| {
+            let own = place
+                .supports
+                .iter()
+                .flat_map(|s| s.arm.into_iter().chain([s.weight]));
+            let all = place.normal.into_iter().chain([place.gap]).chain(own);
+            all.collect::<Vec<f64>>()
+        };
+        let (fourth, second) = (numbers(&self.fourth), numbers(&self.second));
+        let size = fourth.iter().fold(1.0f64, |size, by| size.max(by.abs()));
+        let mut pairs = fourth.iter().zip(second);
+        pairs.all(|(a, b)| (a - b).abs() <= SMOOTH * size)
+    }
 }
 
 /// Parts the coordinates of contacts into groups of which no contact has two.
@@ -338,27 +422,19 @@ pub(super) struct ContactSearch {
     list: ContactList,
     /// Indices in the list of the contacts that are wanted, one for each; none of one that is not there.
     found: Vec<Option<usize>>,
-    h: f64,
+    /// The time in which contacts may close that are searched (s).
+    pub(super) horizon: f64,
 }
 
 impl ContactSearch {
-    /// A search at a motion before a step of length `h` (s).
-    pub(super) fn new(motion: Motion, h: f64) -> Self {
-        let mut search = Self {
+    /// A search at a motion, of what may close within a time (s).
+    pub(super) fn new(motion: Motion, horizon: f64) -> Self {
+        Self {
             motion,
             list: ContactList::default(),
             found: Vec::new(),
-            h,
-        };
-        search.set_length(h);
-        search
-    }
-
-    /// Takes the length of another step (s).
-    pub(super) fn set_length(&mut self, h: f64) {
-        // What is moved away from a contact that closes in the step is to be found all the same; not
-        // much longer, for what comes near in that time is found where it would touch.
-        self.h = 10.0 * h;
+            horizon,
+        }
     }
 
     /// Finds contacts at the present state of the motion, as far as they are there.
@@ -372,7 +448,7 @@ impl ContactSearch {
     ) -> Result<(), GradientError> {
         let propagated = simulation.system.propagate(&mut self.motion.state);
         let searched = propagated
-            .and_then(|()| look_ahead(&mut simulation.system, &self.motion, self.h, &mut self.list));
+            .and_then(|()| look_ahead(&mut simulation.system, &self.motion, self.horizon, &mut self.list));
         if let Err(e) = searched {
             return Err(GradientError::NoModel { why: e.to_string() });
         }

@@ -1,6 +1,6 @@
 //! Families of simulations: models with contacts that depend on parameters.
 
-use super::contacts::{ContactSearch, numbers_of};
+use super::contacts::{ContactSearch, FAR, numbers_of};
 use super::{Family, GradientError, TrajectoryError};
 use crate::Simulation;
 use crate::contact::Overlap;
@@ -123,7 +123,6 @@ impl FamilyContacts for Members {
     ) -> Result<(), GradientError> {
         let (simulation, search) = &mut self.members[member.parameter * Family::POINTS + member.point];
         let search = search.get_or_insert_with(|| ContactSearch::new(simulation.motion.clone(), h));
-        search.set_length(h);
         for node in simulation.model().nodes() {
             if let NodeKind::Independent { .. } = node.kind {
                 let (p, v) = (node.position_range(), node.velocity_range());
@@ -132,7 +131,14 @@ impl FamilyContacts for Members {
                 state.velocities[v.clone()].copy_from_slice(&start.velocities[v]);
             }
         }
-        let found = search.find_all(simulation, of)?;
+        // As the contacts of the step were found.
+        search.horizon = h;
+        let mut found = search.find_all(simulation, of);
+        if found.is_err() {
+            search.horizon = FAR * h;
+            found = search.find_all(simulation, of);
+        }
+        let found = found?;
         out.clear();
         for index in found {
             out.push(ContactSample {

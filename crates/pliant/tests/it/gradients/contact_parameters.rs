@@ -246,22 +246,29 @@ fn bounces() {
 /// compliance of each `-m g`, by its radius 1.
 #[test]
 fn soft_ground() {
-    let make = |p: &[f64]| {
+    let weighted = |p: &[f64], [alpha, beta]: [f64; 2]| {
         let material = Material {
             compliance: p[0],
             relaxation_time: p[1],
             ..rough(p[2])
         };
         let world = slope([0.0, 0.0], material);
+        let options = Options {
+            alpha,
+            beta,
+            ..options()
+        };
         Ok(ball(
             [p[3], 0.0985],
             [[0.5, 0.1, -0.1], [1.0, 0.0, 0.5]],
             world,
-            options(),
+            options,
         ))
     };
+    let make = |p: &[f64]| weighted(p, [1.0; 2]);
     let at = [1e-4, 5e-3, 0.2, 0.1];
     check("soft", &make, &at, 6, 1e-6);
+    check("soft, weights", &|p| weighted(p, [0.6, 0.7]), &at, 6, 1e-6);
     let (steps, mut s) = (400, make(&at).unwrap());
     let mut family = family_of_simulations(&make, &at, &at).unwrap();
     let mut trajectory = Trajectory::new(steps, 0.01);

@@ -1,6 +1,7 @@
 //! Derivatives through contacts, on the branches that they are on.
 
-use super::{check_step, check_step_without, options};
+use super::smoothing::pile;
+use super::{between, check_step, check_step_without, direction, largest, moved, options};
 use crate::worlds::{ground, on_feet, rough};
 use pliant::collision::*;
 use pliant::contact::{ContactState, Overlap};
@@ -292,4 +293,69 @@ fn corrected_overlap_is_refused() {
         let said = refused.unwrap_err().to_string();
         assert!(said.contains("Overlap::Rows"), "{deep}: {said}");
     }
+}
+
+/// Boxes that fall onto each other, whose contacts change from faces to edges and corners: most of the
+/// steps have a derivative, and with one contact or two it is that of differences, unless the report says
+/// that another branch begins.
+#[test]
+fn piles_of_boxes() {
+    let h = 0.005;
+    let (mut touching, mut derived, mut compared) = (0, 0, 0);
+    for seed in [7, 47, 207] {
+        let mut s = pile(seed);
+        for _ in 0..70 {
+            let before = s.checkpoint();
+            s.step(h).unwrap();
+            let mut contacts = Vec::new();
+            let found = s.last_contacts(&mut contacts);
+            touching += usize::from(found.is_err() || !contacts.is_empty());
+            let mut derivative = s.step_derivative().unwrap();
+            let placed = found.and_then(|()| derivative.place(s.problem(), &s.last_step(&contacts).unwrap()));
+            if placed.is_err() || contacts.is_empty() {
+                continue;
+            }
+            derived += 1;
+            if derivative.active_set().at_change > 0 || contacts.len() > 2 {
+                continue;
+            }
+            let along = direction(&s, 3);
+            let mut tangent = StateVector::default();
+            derivative.tangent(&along, &mut tangent).unwrap();
+            let (now, end, model) = (s.checkpoint(), s.state().clone(), s.problem().clone());
+            let mut off_by = |t: f64| {
+                let [one, other] = [-t, t].map(|t| {
+                    s.restore(&before).unwrap();
+                    let from = moved(&s, &along, t);
+                    s.set_state(&from).unwrap();
+                    s.step(h).unwrap();
+                    between(&model, &end, s.state())
+                });
+                let pairs = |a: &[f64], b: &[f64], c: &[f64]| {
+                    let all = a.iter().zip(b).zip(c);
+                    all.fold(0.0f64, |off, ((a, b), c)| {
+                        off.max(((b - a) / (2.0 * t) - c).abs())
+                    })
+                };
+                pairs(&one.x, &other.x, &tangent.x).max(pairs(&one.v, &other.v, &tangent.v))
+            };
+            let off = [1e-4, 1e-5, 1e-6, 1e-7]
+                .map(&mut off_by)
+                .into_iter()
+                .fold(f64::INFINITY, f64::min);
+            let size = largest(&tangent.x).max(largest(&tangent.v));
+            // Differences of second order of steps that are solved to 1e-10.
+            assert!(
+                off < 1e-5 * size,
+                "{seed}, t = {} s: {off:.1e} of {size:.1e}",
+                s.time()
+            );
+            compared += 1;
+            s.restore(&now).unwrap();
+        }
+    }
+    assert!(
+        10 * derived > 6 * touching && compared > 20,
+        "{touching} {derived} {compared}"
+    );
 }

@@ -253,7 +253,8 @@ fn balls_that_lie_while_others_land() {
 }
 
 /// How the end of a step moves with its length is that of differences: of chains with springs, and of
-/// balls that slip, roll, lie on soft ground, land, bounce and are lifted out of their overlap.
+/// balls that slip, roll, lie on soft ground, land, bounce and are lifted out of their overlap, by implicit
+/// Euler and with weights of both ends.
 #[test]
 fn steps_of_other_lengths() {
     let ball = |height: f64, [v, w]: [[f64; 3]; 2], material: Material| {
@@ -287,15 +288,22 @@ fn steps_of_other_lengths() {
     };
     let down = [[0.5, 0.1, -1.0], [1.0, 2.0, 3.0]];
     let level = [[1.0, 0.3, -0.1], [0.0, 9.0, 1.0]];
-    for (what, mut s) in [
-        ("chain", Simulation::with_options(chain(4), options()).unwrap()),
-        ("slips", ball(0.095, down, rough(0.1))),
-        ("rolls", ball(0.095, level, rough(2.0))),
-        ("soft", ball(0.0985, down, soft)),
-        ("lands", ball(0.105, down, rough(0.2))),
-        ("bounces", ball(0.105, down, bouncy)),
-        ("flies", ball(0.3, down, bouncy)),
-    ] {
+    let scenes = || {
+        [
+            ("chain", Simulation::with_options(chain(4), options()).unwrap()),
+            ("slips", ball(0.095, down, rough(0.1))),
+            ("rolls", ball(0.095, level, rough(2.0))),
+            ("soft", ball(0.0985, down, soft)),
+            ("lands", ball(0.105, down, rough(0.2))),
+            ("bounces", ball(0.105, down, bouncy)),
+            ("flies", ball(0.3, down, bouncy)),
+        ]
+    };
+    let all = [[1.0; 2], [0.6, 0.7]]
+        .into_iter()
+        .flat_map(|weights| scenes().map(|scene| (weights, scene)));
+    for (weights, (what, mut s)) in all {
+        (s.options.alpha, s.options.beta) = (weights[0], weights[1]);
         let h = 0.01;
         let start = s.checkpoint();
         s.step(h).unwrap();
@@ -316,7 +324,7 @@ fn steps_of_other_lengths() {
             by.x.iter_mut().chain(&mut by.v).for_each(|d| *d /= h);
             Some(by)
         });
-        assert!(off < 1e-7, "{what}: {off:.1e}");
+        assert!(off < 1e-7, "{what}, {weights:?}: {off:.1e}");
     }
 }
 

@@ -34,6 +34,9 @@ pub(crate) enum Command {
     View(View),
     /// Find the lowest modes of vibration of a scene about its rest, or its buckling loads.
     Modes(Modes),
+    /// Print where nodes of a scene are at its end, and how that changes with its parameters: exact
+    /// derivatives.
+    Gradient(Gradient),
     /// Solve a problem from a file, such as a dumped solve, with any solver.
     Solve(Solve),
     /// Run a scene many times over values of its parameters, with the results in one table.
@@ -135,8 +138,8 @@ pub(crate) struct Run {
     /// one has ended
     #[arg(long)]
     pub(crate) stop_at_eof: bool,
-    /// Share the elements and spread the linear systems over the processes that `mpirun -n N` starts;
-    /// only in programs that were built with the feature `petsc`
+    /// Share the elements and spread the linear systems over the processes that `mpirun -n N`
+    /// starts; only in programs that were built with the feature `petsc`
     #[arg(long)]
     pub(crate) distributed: bool,
     /// If a step fails, write the system that its solver failed on into this directory, for
@@ -328,6 +331,33 @@ pub(crate) struct Modes {
     /// files for ParaView
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+    /// Print one object of JSON instead of a table
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Gradient {
+    #[command(flatten)]
+    pub(crate) scene: Scene,
+    /// Nodes, or elements of them such as `bobs[1]`, whose places at the end are differentiated
+    #[arg(value_name = "NODE", required = true)]
+    pub(crate) of: Vec<String>,
+    /// Parameters of the scene to differentiate by, each with the others of them held
+    /// [default: all]
+    #[arg(long, value_name = "NAME,..", value_delimiter = ',')]
+    pub(crate) by: Vec<String>,
+    /// Differentiate velocities instead of places
+    #[arg(long)]
+    pub(crate) velocities: bool,
+    /// Smooth contacts in the derivatives by a barrier of this energy in joules, so that those
+    /// that are near count before they touch
+    #[arg(long, value_name = "J", allow_negative_numbers = true)]
+    pub(crate) smoothing: Option<f64>,
+    #[command(flatten)]
+    pub(crate) timing: Timing,
+    #[command(flatten)]
+    pub(crate) threads: Threads,
     /// Print one object of JSON instead of a table
     #[arg(long)]
     pub(crate) json: bool,

@@ -13,6 +13,7 @@
 mod arguments;
 mod check;
 mod components;
+mod gradient;
 mod import;
 mod info;
 mod interrupt;
@@ -61,6 +62,7 @@ pub fn program() -> ExitCode {
         Command::View(view) => view::view(view),
         Command::Check(check) => check::check(check),
         Command::Modes(modes) => modes::modes(modes),
+        Command::Gradient(gradient) => gradient::gradient(gradient),
         Command::Solve(solve) => solve::solve(solve),
         Command::Sweep(sweep) => sweep::sweep(sweep),
         Command::Info(info) => info::info(info),

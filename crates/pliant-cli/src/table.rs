@@ -54,14 +54,25 @@ impl Table {
 
 /// Rows of words in columns: the first and the last flush left, the others flush right.
 pub(crate) fn columns<const N: usize>(rows: &[[String; N]]) -> String {
-    let width = |k: usize| rows.iter().map(|row| row[k].chars().count()).max().unwrap_or(0);
+    of_rows(rows, false)
+}
+
+/// Rows of words and numbers in columns: the first flush left, the others flush right.
+pub(crate) fn numbers(rows: &[Vec<String>]) -> String {
+    of_rows(rows, true)
+}
+
+/// Rows of as many words each, the last of which are numbers too or words.
+fn of_rows<R: AsRef<[String]>>(rows: &[R], last_is_number: bool) -> String {
+    let rows = || rows.iter().map(AsRef::as_ref);
+    let width = |k: usize| rows().map(|row| row[k].chars().count()).max().unwrap_or(0);
     let mut text = String::new();
-    for row in rows {
+    for row in rows() {
         for (k, word) in row.iter().enumerate() {
             let pad = " ".repeat(width(k) - word.chars().count());
             match k {
                 0 => text.push_str(&format!("{word}{pad}")),
-                _ if k + 1 == N => text.push_str(&format!("  {word}")),
+                _ if k + 1 == row.len() && !last_is_number => text.push_str(&format!("  {word}")),
                 _ => text.push_str(&format!("  {pad}{word}")),
             }
         }

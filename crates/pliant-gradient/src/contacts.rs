@@ -12,10 +12,11 @@
 //! u_t = 0  (sticking)   r_t + mu r_n u_t/|u_t| = 0  (slipping)
 //! ```
 //!
-//! With a weight `beta` of the end in velocities there is the gap at the end of the step in place of
-//! `g + h u_n`, which is `g + h (beta u_n + (1 - beta) u_n(v))`: an open contact closes by that, or has
-//! `u_n = 0` where the velocity at the start would be more than enough; a closed one that separates at
-//! first comes back as far as it went, `u_n + (1/beta - 1) u_n(v) = 0`, unless `e` is more than that.
+//! With a weight `beta` of the end in velocities there is the gap at the end of the step in place
+//! of `g + h u_n`, which is `g + h (beta u_n + (1 - beta) u_n(v))`: an open contact closes by that,
+//! or has `u_n = 0` where the velocity at the start would be more than enough; a closed one that
+//! separates at first comes back as far as it went, `u_n + (1/beta - 1) u_n(v) = 0`, unless `e` is
+//! more than that.
 //!
 //! Contacts without an impulse have no equation: the derivative is that of the present branches,
 //! one-sided where one of them is about to change. A [smoothed law](smoothed) has no branches.
@@ -37,10 +38,6 @@ use pliant_kkt::{Support, Tail};
 use pliant_model::{Model, NodeKind, Space, State};
 use smoothed::Barrier;
 use std::ops::Range;
-
-/// Share of the largest impulse below which the friction of a contact is compared with that share: what
-/// carries less is known as well as the others are.
-const SMALL: f64 = 1e-3;
 
 /// Share of the fastest velocity up to which a normal does not move.
 const STILL: f64 = 1e-9;
@@ -74,6 +71,8 @@ struct LinearisedContact {
 #[derive(Clone, Debug)]
 struct LinearisedMove {
     dof: usize,
+    /// Whether by the velocity of the coordinate.
+    by_velocity: bool,
     /// Derivative of the Jacobian, among the columns of all contacts.
     columns: Range<usize>,
     gap: f64,
@@ -82,8 +81,9 @@ struct LinearisedMove {
 /// A direction of the state at the start of a step.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StartDirection<'a> {
-    /// Displacements of the independent coordinates (n).
+    /// Displacements and velocities of the independent coordinates (n).
     pub(crate) x: &'a [f64],
+    pub(crate) u: &'a [f64],
     /// Velocities of all nodes.
     pub(crate) v: &'a [f64],
 }
@@ -233,6 +233,8 @@ impl Contacts {
         self.supports.clear();
         self.identities.clear();
         (self.h, self.weights) = (h, weights);
+        let velocities = start.velocities.iter().chain(end);
+        let still = STILL * velocities.fold(0.0f64, |l, v| l.max(v.abs()));
         for contact in contacts {
             let place = &contact.place;
             for s in &place.supports {
@@ -263,9 +265,12 @@ impl Contacts {
             let columns = kinematics.rows(&place.supports, &mut self.columns);
             let moves = self.moves.len();
             for m in &contact.moves {
-                let columns = kinematics.derivative(&place.supports, &m.by, Some(m.dof), &mut self.columns);
+                // A velocity turns no axes.
+                let turned = (!m.by_velocity).then_some(m.dof);
+                let columns = kinematics.derivative(&place.supports, &m.by, turned, &mut self.columns);
                 self.moves.push(LinearisedMove {
                     dof: m.dof,
+                    by_velocity: m.by_velocity,
                     columns,
                     gap: m.by.gap,
                 });
@@ -290,7 +295,7 @@ impl Contacts {
                 branch: contact.branch,
                 law,
                 share: contact.share,
-                normal: NormalFactors::of(contact, h, weights.beta, before),
+                normal: NormalFactors::of(contact, [h, weights.beta], [before, still]),
                 gap: place.gap,
                 barrier: smoothing.map(Barrier::of),
             });
@@ -298,8 +303,8 @@ impl Contacts {
         Ok(())
     }
 
-    /// The force of a unit impulse over the step (1/s), as the equations of motion at the end have it,
-    /// whose own weight it does not have.
+    /// The force of a unit impulse over the step (1/s), as the equations of motion at the end have
+    /// it, whose own weight it does not have.
     fn per_impulse(&self) -> f64 {
         (self.h * self.weights.alpha).recip()
     }
@@ -327,12 +332,11 @@ impl Contacts {
     }
 
     /// The largest share of a velocity, or of the friction, that the equations of a contact miss,
-    /// with the velocities of all nodes at the start. The velocity is the fastest one, or that which
-    /// the impulse of the contact gives (`given` by a unit impulse on a row), from which those at
-    /// rest are the remainder.
+    /// with the velocities of all nodes at the start. The velocity is the fastest one, or that
+    /// which the impulse of the contact gives (`given` by a unit impulse on a row), from which
+    /// those at rest are the remainder.
     pub(crate) fn missed(&self, start: &[f64], fastest: f64, given: impl Fn(usize) -> f64) -> f64 {
         let mut worst = 0.0f64;
-        let most = self.list.iter().fold(0.0f64, |most, c| most.max(c.r[0].abs()));
         for c in &self.list {
             let before = self.jacobian(&c.columns).times(start)[0];
             let fastest = fastest.max(given(c.first) * c.r[0].abs());
@@ -351,16 +355,15 @@ impl Contacts {
                     let mu = c.law.friction;
                     let speed = c.u[1].hypot(c.u[2]);
                     let off = [1, 2].map(|i| c.r[i] + mu * c.r[0] * c.u[i] / speed);
-                    let size = mu * c.r[0].abs().max(SMALL * most);
-                    worst = worst.max(off[0].hypot(off[1]) / size);
+                    worst = worst.max(off[0].hypot(off[1]) / (mu * c.r[0]).abs());
                 }
             }
         }
         if worst.is_nan() { f64::INFINITY } else { worst }
     }
 
-    /// Whether the velocity of each normal at the start, with those of all nodes there, is none beside the
-    /// fastest one where its law turns it round on one side of that alone.
+    /// Whether the velocity of each normal at the start, with those of all nodes there, is none
+    /// beside the fastest one where its law turns it round on one side of that alone.
     pub(crate) fn at_turn<'a>(&'a self, start: &'a [f64], fastest: f64) -> impl Iterator<Item = bool> + 'a {
         self.list.iter().map(move |c| {
             let before = self.jacobian(&c.columns).times(start)[0];
@@ -405,8 +408,8 @@ impl Contacts {
         }
     }
 
-    /// Adds the transpose: forces `f` on all nodes and weights `q` of the contacts' equations against
-    /// velocities of all nodes; writes what they are against the forces of contacts.
+    /// Adds the transpose: forces `f` on all nodes and weights `q` of the contacts' equations
+    /// against velocities of all nodes; writes what they are against the forces of contacts.
     pub(crate) fn apply_transposed(&self, f: &[f64], q: &[f64], u: &mut [f64], out: &mut [f64]) {
         for c in &self.list {
             let own = c.first..c.first + c.count;
@@ -436,11 +439,14 @@ impl Contacts {
             let own = c.first..c.first + c.count;
             let mut du = [0.0; 3];
             let mut direct = c.normal.by_start * self.jacobian(&c.columns).times(direction.v)[0];
-            for moved in self.moves[c.moves.clone()]
-                .iter()
-                .filter(|m| direction.x[m.dof] != 0.0)
-            {
-                let by = direction.x[moved.dof];
+            for moved in &self.moves[c.moves.clone()] {
+                let by = match moved.by_velocity {
+                    true => direction.u[moved.dof],
+                    false => direction.x[moved.dof],
+                };
+                if by == 0.0 {
+                    continue;
+                }
                 let rows = self.jacobian(&moved.columns);
                 rows.add_transposed(c.r.map(|r| by * r * per_impulse), forces);
                 let end = rows.times(ends.end);
@@ -504,8 +510,8 @@ impl Contacts {
         }
     }
 
-    /// Adds what a longer step makes of their equations, all forces and the velocities of all nodes at
-    /// the start held.
+    /// Adds what a longer step makes of their equations, all forces and the velocities of all nodes
+    /// at the start held.
     pub(crate) fn by_length(&self, start: &[f64], out: &mut [f64]) {
         let beta = self.weights.beta;
         for c in &self.list {
@@ -524,13 +530,18 @@ impl Contacts {
         }
     }
 
-    /// Adds the transpose: weights of the equations against displacements (n) and velocities of all
-    /// nodes at the start.
+    /// Whether the place of one depends on velocities at the start.
+    pub(crate) fn are_predicted(&self) -> bool {
+        self.moves.iter().any(|moved| moved.by_velocity)
+    }
+
+    /// Adds the transpose: weights of the equations against displacements and velocities of the
+    /// independent coordinates (n), and velocities of all nodes, at the start.
     pub(crate) fn by_start_transposed(
         &self,
         weights: EquationWeights<'_>,
         ends: EndVelocities<'_>,
-        x: &mut [f64],
+        [x, u]: [&mut [f64]; 2],
         v: &mut [f64],
     ) {
         let per_impulse = self.per_impulse();
@@ -544,7 +555,8 @@ impl Contacts {
                 let force: f64 = pushed.iter().zip(c.r).map(|(a, r)| a * r * per_impulse).sum();
                 let end: f64 = rows.times(ends.end).iter().zip(by_u).map(|(a, b)| a * b).sum();
                 let direct = c.normal.by_gap * moved.gap + c.normal.by_start * rows.times(ends.start)[0];
-                x[moved.dof] += force + end + on_rows[0] * direct;
+                let out = if moved.by_velocity { &mut *u } else { &mut *x };
+                out[moved.dof] += force + end + on_rows[0] * direct;
             }
             self.jacobian(&c.columns)
                 .add_transposed([c.normal.by_start * on_rows[0], 0.0, 0.0], v);

@@ -26,9 +26,10 @@ pub(crate) enum Kinetics {
     /// Velocities without accelerations: an end of a step whose inertia is in the equations of the
     /// other one.
     Moving,
-    /// Accelerations too: the difference of velocities over a time (s), the length of the step.
+    /// Accelerations too.
     Accelerated {
-        /// That time.
+        /// The time that a difference of velocities is divided by (s): the length of the step,
+        /// times the weight of its end.
         span: f64,
     },
 }
@@ -54,8 +55,8 @@ pub(crate) struct Moment<'a> {
     pub(crate) kinetics: Kinetics,
     /// Time at the end of the step (s), for rows that are driven.
     pub(crate) time: f64,
-    /// Velocities of the independent coordinates at the start of the step (n); read of accelerations
-    /// alone.
+    /// Velocities of the independent coordinates at the start of the step (n); read of
+    /// accelerations alone.
     pub(crate) start_velocity: &'a [f64],
     /// Positions and velocities at the end of the step.
     pub(crate) end: &'a State,
@@ -185,8 +186,8 @@ impl Equations {
         })
     }
 
-    /// Takes the parameters of a problem of the same model. Returns whether the same components are rows
-    /// there, and act: else the equations have to be planned anew.
+    /// Takes the parameters of a problem of the same model. Returns whether the same components are
+    /// rows there, and act: else the equations have to be planned anew.
     pub(crate) fn take_parameters(&mut self, problem: &Problem) -> bool {
         let own = &mut self.problem;
         if own.parameters() == problem.parameters() {
@@ -203,8 +204,8 @@ impl Equations {
         is_same
     }
 
-    /// Writes the weights of the forces on all nodes that weights of the equations of the independent
-    /// coordinates (n) give, at the present state.
+    /// Writes the weights of the forces on all nodes that weights of the equations of the
+    /// independent coordinates (n) give, at the present state.
     pub(crate) fn weigh_forces(&self, weights: &[f64], out: &mut Vec<f64>) {
         out.clear();
         out.resize(self.problem.velocity_count(), 0.0);

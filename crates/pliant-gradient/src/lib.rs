@@ -9,6 +9,7 @@
 //! which takes the steps. The crate takes no step and finds no equilibrium.
 
 mod contact_family;
+mod contact_way;
 mod contacts;
 mod differences;
 mod equations;
@@ -28,6 +29,7 @@ mod taken;
 mod vibration;
 
 pub use contact_family::{FamilyContacts, Member};
+pub use contact_way::ContactWay;
 pub use error::GradientError;
 pub use family::{Family, MakeModel};
 pub use rest::{RestDerivative, RestState};

@@ -22,8 +22,8 @@ pub(crate) struct EndCompliance<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct InputShare<'a> {
     pub(crate) share: f64,
-    /// The force fields that it is of, with the forces of their laws although they are rows; none for
-    /// all force fields as the equations have them.
+    /// The force fields that it is of, with the forces of their laws although they are rows; none
+    /// for all force fields as the equations have them.
     pub(crate) as_forces: Option<&'a [bool]>,
 }
 
@@ -57,7 +57,8 @@ pub(crate) struct Linearised {
     variation: VelocityVariation,
     /// The nodes whose velocities count, as the variation was planned for, and at present.
     counted: [Vec<bool>; 2],
-    /// Inverse length of the step and rate of damping in proportion to mass (1/s); none at rest.
+    /// Inverse of the time that differences of velocities are divided by, and rate of damping in
+    /// proportion to mass (1/s); none at rest.
     gains: Option<[f64; 2]>,
     /// On all nodes: displacements, velocities, forces, and changes of velocity.
     nodes: [Vec<f64>; 4],
@@ -194,8 +195,8 @@ impl Linearised {
         self.laws.rows(problem, law, [ys, us], own, ds);
     }
 
-    /// Adds `share` times the gradient by the inputs of all force fields, in their order: with weights of
-    /// the forces on all nodes, and of the rows (m).
+    /// Adds `share` times the gradient by the inputs of all force fields, in their order: with
+    /// weights of the forces on all nodes, and of the rows (m).
     pub(crate) fn add_by_inputs(
         &mut self,
         equations: &mut Equations,
@@ -270,7 +271,11 @@ impl Linearised {
             start,
             end: &equations.state.velocities,
         };
-        let direction = StartDirection { x: &from.x, v: vs };
+        let direction = StartDirection {
+            x: &from.x,
+            u: &from.v,
+            v: vs,
+        };
         let out = &mut ds[problem.row_count()..];
         self.contacts.by_start(direction, ends, forces, out);
         evaluation.pull_back(problem, forces);
@@ -327,7 +332,7 @@ impl Linearised {
             forces,
             rows: &q[problem.row_count()..],
         };
-        self.contacts.by_start_transposed(weights, ends, x, vs);
+        self.contacts.by_start_transposed(weights, ends, [x, &mut *v], vs);
         evaluation.pull_back(problem, vs);
         gather(problem, vs, on_dofs);
         v.iter_mut().zip(&*on_dofs).for_each(|(v, d)| *v += d);
@@ -423,8 +428,8 @@ impl Linearised {
         [ys, us]
     }
 
-    /// Writes what weights of displacements and velocities of all nodes are on the independent coordinates
-    /// (n), which `fill` adds to zeros.
+    /// Writes what weights of displacements and velocities of all nodes are on the independent
+    /// coordinates (n), which `fill` adds to zeros.
     pub(crate) fn pull_back_of(
         &mut self,
         equations: &Equations,

@@ -24,21 +24,22 @@ use start::StartPart;
 /// compared with.
 const SLOW: f64 = 1e-6;
 
-/// The derivative of a step of the nonlinear method with all weights at its end (implicit Euler,
-/// iterated to convergence), or of BDF2, by the implicit function theorem: of positions and
-/// velocities at the end by those at the start, by forces from outside, and by parameters of the
-/// model.
+/// The derivative of a step of the nonlinear method, iterated to convergence (implicit Euler, the
+/// trapezoidal rule, or other [weights](crate::StepWeights)), or of BDF2, by the implicit function
+/// theorem: of positions and velocities at the end by those at the start, by forces from outside,
+/// and by parameters of the model.
 ///
 /// **Equation.** With `z = (v+, lambda)` and the equations `R(z; x, v, p) = 0` of the step,
 ///
 /// ```math
-/// dz = -R_z^-1 (R_x dx + R_v dv + R_p dp),   dx+ = E dx + h D dv+
+/// dz = -R_z^-1 (R_x dx + R_v dv + R_p dp),   dx+ = E dx + h D (beta dv+ + (1 - beta) dv)
 /// ```
 ///
-/// where `D` and `E` are the derivatives of `x (+) h v+`; BDF2 has `H` for `h`, and its predictor
-/// ([`tangent_after`](Self::tangent_after)). The adjoint solves the transposed system
-/// once, whatever the number of inputs. `R_z` is exact: geometric stiffness with its antisymmetric
-/// part, gyroscopic torque, the turning of body axes. The symmetric KKT matrix, factored once,
+/// where `D` and `E` are the derivatives of the end by a displacement and by the start, and `beta`
+/// is 1 of implicit Euler; BDF2 has `H` for `h`, and its predictor
+/// ([`tangent_after`](Self::tangent_after)). The adjoint solves the transposed system once,
+/// whatever the number of inputs. `R_z` is exact: geometric stiffness with its antisymmetric part,
+/// gyroscopic torque, the turning of body axes. The symmetric KKT matrix, factored once,
 /// preconditions both.
 ///
 /// **Use.** [`place`](Self::place) for a step, then [`tangent`](Self::tangent) and
@@ -153,6 +154,15 @@ impl StepDerivative {
         Ok(())
     }
 
+    /// Refuses weights of the end of a step that [`place`](Self::place) refuses.
+    ///
+    /// # Errors
+    /// [`GradientError::Weights`] for weights that are none; [`GradientError::NotBuilt`] for limits
+    /// and ropes where `beta` is below 1.
+    pub fn check_weights(&self, weights: StepWeights) -> Result<(), GradientError> {
+        check_weights(&self.implicit.equations, weights)
+    }
+
     /// Takes the ends of a step and what acted in it.
     ///
     /// # Errors
@@ -182,7 +192,13 @@ impl StepDerivative {
         check_length("multipliers of a step", rows, step.multipliers.len())?;
         check_length("fixed coordinates of a step", dofs, step.fixed.len())?;
         check_external(problem, step.external)?;
-        check_weights(step)?;
+        check_weights(&self.implicit.equations, step.weights)?;
+        if step.before.is_some() && step.weights != StepWeights::END {
+            return Err(GradientError::NotBuilt {
+                what: "a step of BDF2 with weights".to_owned(),
+                why: "its equations are those of its end",
+            });
+        }
         self.start_equations.place(problem, step)?;
         self.relation = Relation::of(step.h, step.weights, step.before.map(|before| before.h));
         let relation = self.relation;
@@ -315,8 +331,8 @@ impl StepDerivative {
         all.fold(SLOW * largest / step.h, |l, v| l.max(v.abs()))
     }
 
-    /// The equation that misses the largest share of its terms, and that share: of a contact, if of no
-    /// unknown of the model.
+    /// The equation that misses the largest share of its terms, and that share: of a contact, if of
+    /// no unknown of the model.
     fn missed(&self, step: &TakenStep<'_>) -> (Option<Unknown>, f64) {
         let Implicit {
             equations,
@@ -364,8 +380,8 @@ impl StepDerivative {
     }
 
     /// How the end moves with the start, as [`tangent`](Self::tangent) says, where the equations
-    /// change too: by `dr` (N, N m; n) and `ds` (m), the derivatives of the residuals along a change
-    /// of parameters ([`equations_by`](Self::equations_by)).
+    /// change too: by `dr` (N, N m; n) and `ds` (m), the derivatives of the residuals along a
+    /// change of parameters ([`equations_by`](Self::equations_by)).
     ///
     /// # Errors
     /// Those of [`tangent`](Self::tangent).
@@ -454,6 +470,8 @@ impl StepDerivative {
         memory
             .x
             .extend(ways.map(|(v, d)| reach * v + relation.by_displacement * d));
+        let starts = memory.x.iter_mut().zip(&from.v);
+        starts.for_each(|(x, v)| *x += relation.ahead_by_velocity * v);
         Ok(report)
     }
 
@@ -479,6 +497,9 @@ impl StepDerivative {
         let refused = match driven {
             Some(group) => Some(problem.component_name(group.component).to_owned()),
             None if self.active.smoothed > 0 => Some("smoothed contacts".to_owned()),
+            None if linearised.contacts.are_predicted() => {
+                Some("a contact where fast bodies meet".to_owned())
+            }
             None => (relation.by_displacement != 0.0).then(|| "a step of BDF2".to_owned()),
         };
         if let Some(name) = refused {

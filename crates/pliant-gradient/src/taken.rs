@@ -1,5 +1,5 @@
-//! A step that was taken, as derivatives are given it: its ends, its contacts, and the branches that
-//! these are on.
+//! A step that was taken, as derivatives are given it: its ends, its contacts, and the branches
+//! that these are on.
 
 use pliant_kkt::Support;
 use pliant_model::State;
@@ -75,13 +75,16 @@ pub struct ContactPlace {
     pub supports: Vec<Support>,
 }
 
-/// How a contact moves with one independent coordinate.
+/// How a contact moves with one independent coordinate, or with its velocity: places of contacts
+/// that are predicted, where fast bodies will meet, are on the way of these.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ContactMove {
     /// The coordinate.
     pub dof: usize,
-    /// Derivative of its place by the coordinate: of the normal, of the gap, and of weights and arms
-    /// of the supports, which stand in the same order.
+    /// Whether it is by the velocity of the coordinate at the start of the step.
+    pub by_velocity: bool,
+    /// Derivative of its place by the coordinate: of the normal, of the gap, and of weights and
+    /// arms of the supports, which stand in the same order.
     pub by: ContactPlace,
 }
 
@@ -134,7 +137,7 @@ pub struct ContactSample {
 pub struct TakenContact {
     /// Where it was at the start of the step.
     pub place: ContactPlace,
-    /// Derivatives of the place by the independent coordinates that it depends on.
+    /// Derivatives of the place by the independent coordinates, and velocities, that it depends on.
     pub moves: Vec<ContactMove>,
     /// Which one it is.
     pub identity: ContactIdentity,
@@ -147,8 +150,8 @@ pub struct TakenContact {
     /// Impulse on the second side (world, N s).
     pub impulse: [f64; 3],
     /// Whether another branch begins here: its gap at the start is none but for rounding (it may
-    /// open), it does not slip with its friction at the limit, or its impulse is none. The derivative
-    /// is one-sided then.
+    /// open), it does not slip with its friction at the limit, or its impulse is none. The
+    /// derivative is one-sided then.
     pub at_change: bool,
 }
 

@@ -29,7 +29,7 @@ pub enum RolloutError {
     #[error(transparent)]
     Trajectory(#[from] TrajectoryError),
     /// A part of the scene that a rollout does not take.
-    #[error("a rollout takes no {what}: {how}")]
+    #[error("gradients of scenes take no {what}: {how}")]
     NotTaken {
         /// The part.
         what: &'static str,
@@ -183,8 +183,9 @@ impl Rollout {
         })
     }
 
-    /// Smoothes contacts in gradients by a barrier of this energy (J; [`Trajectory::smoothing`]), so that
-    /// contacts that are near have a share in them before they touch. The moments stay what they are.
+    /// Smoothes contacts in gradients by a barrier of this energy (J; [`Trajectory::smoothing`]),
+    /// so that contacts that are near have a share in them before they touch. The moments stay what
+    /// they are.
     ///
     /// # Errors
     /// [`GradientError::Smoothing`] for an energy that is not positive.
@@ -239,9 +240,10 @@ impl Rollout {
         })
     }
 
-    /// The gradient by a parameter of each element of a node by itself: the stiffness of each spring,
-    /// the modulus at each quadrature point of a solid, where the parameter is that of all of them, and
-    /// moves nothing else. Its entries add up to that by the parameter; it costs no more.
+    /// The gradient by a parameter of each element of a node by itself: the stiffness of each
+    /// spring, the modulus at each quadrature point of a solid, where the parameter is that of all
+    /// of them, and moves nothing else. Its entries add up to that by the parameter; it costs no
+    /// more.
     ///
     /// # Errors
     /// [`RolloutError`].
@@ -256,7 +258,8 @@ impl Rollout {
         Ok(found.elements.pop().unwrap_or_default())
     }
 
-    /// The gradient by the parameters, and of one of them by the elements of a node, with the rollout.
+    /// The gradient by the parameters, and of one of them by the elements of a node, with the
+    /// rollout.
     fn differentiate(
         &self,
         values: &[f64],
@@ -322,7 +325,8 @@ impl Rollout {
     ///
     /// It is the change of the exact gradient along the direction, by central differences of fourth
     /// order, which move every parameter by a thousandth at most: good to about 1e-7 where the
-    /// function is smooth. Takes four rollouts and four gradients, whatever the number of parameters.
+    /// function is smooth. Takes four rollouts and four gradients, whatever the number of
+    /// parameters.
     ///
     /// # Errors
     /// [`RolloutError`], and those of `gradient_of`.

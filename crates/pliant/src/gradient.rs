@@ -4,6 +4,7 @@ mod closing;
 mod contacts;
 mod family;
 mod forward;
+mod moves;
 mod schedule;
 mod trajectory;
 mod walk;
@@ -15,8 +16,8 @@ pub use family::family_of_simulations;
 use pliant_gradient::check_index;
 pub use pliant_gradient::{
     ActiveSet, ContactBranch, ContactIdentity, ContactMove, ContactNumbers, ContactPlace, ContactSample,
-    CriticalLoad, Family, FamilyContacts, GradientError, MakeModel, Member, RestDerivative, RestState,
-    SolveReport, StateVector, StepBefore, StepDerivative, StepWeights, TakenContact, TakenStep,
+    ContactWay, CriticalLoad, Family, FamilyContacts, GradientError, MakeModel, Member, RestDerivative,
+    RestState, SolveReport, StateVector, StepBefore, StepDerivative, StepWeights, TakenContact, TakenStep,
     VibrationMode, check_length,
 };
 use pliant_model::{Problem, RowGroup, State};
@@ -81,37 +82,18 @@ fn is_bdf2(integrator: &Integrator) -> bool {
     matches!(integrator, Integrator::Implicit(method) if method.name() == Bdf2.name())
 }
 
-/// Refuses rows of bounded force in steps of BDF2, and limits and ropes where positions move by a mean of
-/// velocities: these steps end at other velocities than the equations have where a limit closes.
+/// Refuses rows of bounded force in steps of BDF2, which end at other velocities than these
+/// equations have where a limit closes.
 ///
 /// # Errors
 /// [`GradientError::NotBuilt`].
 pub(crate) fn check_rows(options: &Options, problem: &Problem) -> Result<(), GradientError> {
-    let bounds = |group: &RowGroup| problem.bounds(group);
-    let bounded = |group: &&RowGroup| bounds(group).is_some();
-    let one_sided =
-        |group: &&RowGroup| bounds(group).is_some_and(|(lower, upper)| (lower == 0.0) != (upper == 0.0));
-    let refuse = |group: &RowGroup, steps, why| {
-        let name = problem.component_name(group.component);
-        let what = format!("`{name}` in steps {steps}");
-        Err(GradientError::NotBuilt { what, why })
-    };
-    if is_bdf2(&options.integrator) {
-        return match problem.row_groups().iter().find(bounded) {
-            Some(group) => refuse(
-                group,
-                "of BDF2",
-                "its force is bounded: take `Integrator::Nonlinear`",
-            ),
-            None => Ok(()),
-        };
-    }
-    match problem.row_groups().iter().find(one_sided) {
-        Some(group) if options.beta != 1.0 => refuse(
-            group,
-            "with `beta` below 1",
-            "it holds on one side: take `beta` of 1",
-        ),
+    let bounded = |group: &&RowGroup| problem.bounds(group).is_some();
+    match problem.row_groups().iter().find(bounded) {
+        Some(group) if is_bdf2(&options.integrator) => Err(GradientError::NotBuilt {
+            what: format!("`{}` in steps of BDF2", problem.component_name(group.component)),
+            why: "its force is bounded: take `Integrator::Nonlinear`",
+        }),
         _ => Ok(()),
     }
 }

@@ -9,6 +9,7 @@ mod bounds;
 mod checkpoints;
 mod distributed;
 mod files;
+mod gradients;
 mod import;
 mod info;
 mod modes;

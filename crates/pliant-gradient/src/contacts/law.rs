@@ -10,8 +10,8 @@ pub(super) struct NormalFactors {
     pub(super) by_gap: f64,
     /// The factor of the impulse (1/kg).
     pub(super) by_force: f64,
-    /// The factor of the velocity at the start: the coefficient of restitution of an impact, else the
-    /// share of that velocity in the way of the step.
+    /// The factor of the velocity at the start: the coefficient of restitution of an impact, else
+    /// the share of that velocity in the way of the step.
     pub(super) by_start: f64,
     pub(super) law: NormalLaw,
 }
@@ -30,8 +30,9 @@ pub(super) enum NormalLaw {
 
 impl NormalFactors {
     /// The factors of a contact in a step of length `h` (s), with the velocity of its normal at the
-    /// start (m/s).
-    pub(super) fn of(contact: &TakenContact, h: f64, beta: f64, start: f64) -> Self {
+    /// start and the one up to which that is none (m/s): what is at rest is pressed on, whatever
+    /// its rounding.
+    pub(super) fn of(contact: &TakenContact, [h, beta]: [f64; 2], [start, still]: [f64; 2]) -> Self {
         let (law, gap) = (&contact.law, contact.place.gap);
         let restitution = contact.share * law.restitution;
         // A way by the velocity at the start, turned round.
@@ -52,7 +53,7 @@ impl NormalFactors {
             };
         }
         if gap <= 0.0 {
-            return match (start > 0.0 && back > restitution, restitution > 0.0) {
+            return match (start > still && back > restitution, restitution > 0.0) {
                 (true, _) => hard(law.recovery, back, NormalLaw::Closed),
                 (false, true) => hard(law.recovery, restitution, NormalLaw::Bounces),
                 (false, false) => hard(law.recovery, 0.0, NormalLaw::Closed),
@@ -133,14 +134,15 @@ impl LinearisedContact {
             + self.normal.by_start * before
     }
 
-    /// Whether it is hard and closed, and a velocity at the start is turned round if it separates alone.
+    /// Whether it is hard and closed, and a velocity at the start is turned round if it separates
+    /// alone.
     pub(super) fn turns_back(&self, beta: f64) -> bool {
         let is_closed = self.law.compliance == 0.0 && self.gap <= 0.0;
         is_closed && (1.0 - beta) / beta > self.share * self.law.restitution
     }
 
-    /// The changes of the factors of the gap, of the impulse, and of the velocity at the start in its
-    /// equation of the normal for a change of its law.
+    /// The changes of the factors of the gap, of the impulse, and of the velocity at the start in
+    /// its equation of the normal for a change of its law.
     pub(super) fn factors_by(&self, h: f64, beta: f64, by: &ContactNumbers) -> [f64; 3] {
         if self.normal.law == NormalLaw::Compliant {
             let reach = h * beta + self.law.relaxation;

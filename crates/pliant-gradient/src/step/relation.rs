@@ -1,8 +1,10 @@
 //! The relations of the nonlinear step and of BDF2 between velocities, accelerations and places.
 
 use crate::GradientError;
-use crate::taken::{StepWeights, TakenStep};
+use crate::equations::Equations;
+use crate::taken::StepWeights;
 use pliant_kkt::Scheme;
+use pliant_model::{ComponentId, Level, RowGroup, RowLaw};
 
 /// The relations of a step, with its memory `v_b` and `d_b` of the one before:
 ///
@@ -10,8 +12,8 @@ use pliant_kkt::Scheme;
 /// a = (v+ - v^)/H,   x+ = x (+) (k v+ + b v + c d_b),   v^ = p v + q v_b
 /// ```
 ///
-/// BDF2 has `H = k = h (1 + r)/(1 + 2 r)` for the ratio `r` of a step to the one before; the nonlinear
-/// step has `H = h`, `k = beta h`, `b = (1 - beta) h`, and nothing of what was before.
+/// BDF2 has `H = k = h (1 + r)/(1 + 2 r)` for the ratio `r` of a step to the one before; the
+/// nonlinear step has `H = h`, `k = beta h`, `b = (1 - beta) h`, and nothing of what was before.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Relation {
     /// `H` (s).
@@ -55,27 +57,49 @@ impl Relation {
         Scheme::implicit_euler(self.span).with_weights(alpha, beta)
     }
 
-    /// `alpha H` (s): the inertia of both ends, over the weight of the equations of motion at the end.
+    /// `alpha H` (s): the inertia of both ends, over the weight of the equations of motion at the
+    /// end.
     pub(super) fn inertia_span(&self) -> f64 {
         self.weights.alpha * self.span
     }
 }
 
-/// Refuses weights that are none.
+/// Refuses weights that are none, and those in whose steps a row ends at other velocities than its
+/// equation has.
 ///
 /// # Errors
-/// [`GradientError::Weights`]; [`GradientError::NotBuilt`] for other weights than those of the end in a
-/// step of BDF2.
-pub(super) fn check_weights(step: &TakenStep<'_>) -> Result<(), GradientError> {
-    let StepWeights { alpha, beta } = step.weights;
+/// [`GradientError::Weights`]; [`GradientError::NotBuilt`] for hard rows that hold a position on
+/// one side where `beta` is below 1.
+pub(super) fn check_weights(equations: &Equations, weights: StepWeights) -> Result<(), GradientError> {
+    let StepWeights { alpha, beta } = weights;
     if [alpha, beta].iter().any(|w| !(*w > 0.0 && *w <= 1.0)) {
         return Err(GradientError::Weights { alpha, beta });
     }
-    match step.before.is_some() && step.weights != StepWeights::END {
-        true => Err(GradientError::NotBuilt {
-            what: "a step of BDF2 with weights".to_owned(),
-            why: "its equations are those of its end",
+    let Equations {
+        problem, evaluation, ..
+    } = equations;
+    let is_one_sided = |group: &&RowGroup| {
+        let bounds = problem.bounds(group);
+        let holds = match group.component {
+            ComponentId::Constraint(i) => matches!(
+                problem.constraints()[i].component.level,
+                Level::Position | Level::CurvedPosition
+            ),
+            _ => problem.row_law(group) != RowLaw::Viscous,
+        };
+        let mut rows = 0..group.size * group.count;
+        bounds.is_some_and(|(lower, upper)| (lower == 0.0) != (upper == 0.0))
+            && holds
+            && rows.any(|k| evaluation.is_hard(group, k))
+    };
+    match problem.row_groups().iter().find(is_one_sided) {
+        Some(group) if beta < 1.0 => Err(GradientError::NotBuilt {
+            what: format!(
+                "`{}` in steps with `beta` below 1",
+                problem.component_name(group.component)
+            ),
+            why: "it holds on one side: take `beta` of 1",
         }),
-        false => Ok(()),
+        _ => Ok(()),
     }
 }

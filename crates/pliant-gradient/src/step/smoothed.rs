@@ -20,12 +20,12 @@ const ROUNDED: f64 = 1e-9;
 const NO_GAP: f64 = 1e-14;
 /// Largest last change of a direction, as a share of it, with which iterations go on.
 const DIRECTED: f64 = 1e-5;
-/// Share of an iteration below which the barriers cut it short, and the number of such iterations, one
-/// after the other, at which another start is taken.
+/// Share of an iteration below which the barriers cut it short, and the number of such iterations,
+/// one after the other, at which another start is taken.
 const CUT_SHORT: f64 = 0.2;
 const MOST_CUT: usize = 5;
-/// The energies to start at, as multiples of the one that is wanted, and the ratio of one to the next
-/// lower one, where the equations miss this share of their terms at most.
+/// The energies to start at, as multiples of the one that is wanted, and the ratio of one to the
+/// next lower one, where the equations miss this share of their terms at most.
 const HIGHER: [f64; 5] = [1.0, 1e2, 1e4, 1e6, 1e8];
 const LOWER: f64 = 10.0;
 const NEAR_PATH: f64 = 1e-3;
@@ -39,10 +39,10 @@ impl StepDerivative {
     /// (g + h u_n) f_n = kappa,   (mu r_n, r_t) o (zeta, u_t) = (kappa, 0)
     /// ```
     ///
-    /// so that contacts push before they touch, as `near` ones do that carried nothing in the step, and
-    /// friction is viscous below the speed `kappa/(mu r_n)`. Which contacts are impacts is that of
-    /// the step, and so are rows at a bound. The end of the smoothed step
-    /// ([`end`](Self::end)) is found by Newton's method from that of the step.
+    /// so that contacts push before they touch, as `near` ones do that carried nothing in the step,
+    /// and friction is viscous below the speed `kappa/(mu r_n)`. Which contacts are impacts is that
+    /// of the step, and so are rows at a bound. The end of the smoothed step ([`end`](Self::end))
+    /// is found by Newton's method from that of the step.
     ///
     /// # Errors
     /// All errors of [`place`](Self::place), [`GradientError::Smoothing`] for an energy that is not
@@ -57,21 +57,22 @@ impl StepDerivative {
         if !(energy > 0.0 && energy.is_finite()) {
             return Err(GradientError::Smoothing { energy });
         }
-        self.place(problem, step)?;
-        if step.contacts.is_empty() && near.is_empty() {
-            return Ok(());
-        }
-        if step.before.is_some() {
+        let is_free = step.contacts.is_empty() && near.is_empty();
+        if step.before.is_some() && !is_free {
             return Err(GradientError::NotBuilt {
                 what: "contacts in steps of BDF2".to_owned(),
                 why: "their laws are written for implicit Euler",
             });
         }
-        if step.weights != StepWeights::END {
+        if step.weights != StepWeights::END && !is_free {
             return Err(GradientError::NotBuilt {
                 what: "smoothed contacts in steps with weights".to_owned(),
                 why: "their path is written for implicit Euler: take `alpha` and `beta` of 1",
             });
+        }
+        self.place(problem, step)?;
+        if is_free {
+            return Ok(());
         }
         self.implicit.unplace();
         self.implicit.linearised.laws.bounds_stay = true;
@@ -140,8 +141,8 @@ impl StepDerivative {
         }
     }
 
-    /// Positions and velocities of all nodes at the end of the step that is placed: of the smoothed one
-    /// after [`place_smoothed`](Self::place_smoothed).
+    /// Positions and velocities of all nodes at the end of the step that is placed: of the smoothed
+    /// one after [`place_smoothed`](Self::place_smoothed).
     ///
     /// # Errors
     /// [`GradientError::NotReady`].
@@ -164,9 +165,9 @@ impl StepDerivative {
         Ok(())
     }
 
-    /// Newton's method for the smoothed step, from the step itself: at its own energy, or at a higher
-    /// one from which the path leads down to it. Returns whether it was found; else the equation that
-    /// misses most, and its share.
+    /// Newton's method for the smoothed step, from the step itself: at its own energy, or at a
+    /// higher one from which the path leads down to it. Returns whether it was found; else the
+    /// equation that misses most, and its share.
     fn solve_smoothed(
         &mut self,
         step: &TakenStep<'_>,

@@ -28,8 +28,8 @@ pub(super) struct StartEquations {
     kept: KeptMoment,
     /// `(1 - alpha)/alpha`.
     share: f64,
-    /// Whether each row has a part at the start, in its own equation, or with the force of a nonlinear law:
-    /// the soft ones that are at no bound of their force.
+    /// Whether each row has a part at the start, in its own equation, or with the force of a
+    /// nonlinear law: the soft ones that are at no bound of their force.
     counts: Vec<bool>,
     forced: Vec<bool>,
     row_forces: RowForces,
@@ -114,8 +114,8 @@ impl StartEquations {
     /// Takes the start of a step of a problem, and linearises there.
     ///
     /// # Errors
-    /// [`GradientError::NotBuilt`] for soft rows of laws that are not linear, and where a law has no
-    /// finite derivative; [`GradientError::Model`].
+    /// [`GradientError::NotBuilt`] for soft rows of nonlinear laws of velocities, and where a law
+    /// has no finite derivative; [`GradientError::Model`].
     pub(super) fn place(&mut self, problem: &Problem, step: &TakenStep<'_>) -> Result<(), GradientError> {
         if !self.equations.take_parameters(problem) {
             *self = Self::new(problem)?;
@@ -326,8 +326,8 @@ impl StartEquations {
             .add_by_inputs(&mut self.equations, &self.kept, by, of, out);
     }
 
-    /// Adds the change of the equations with a parameter of a family of models, and writes, if wanted,
-    /// that of the forces on all nodes.
+    /// Adds the change of the equations with a parameter of a family of models, and writes, if
+    /// wanted, that of the forces on all nodes.
     ///
     /// # Errors
     /// Those of [`Family`].
@@ -354,8 +354,8 @@ impl StartEquations {
         found
     }
 
-    /// Adds the change of the equations with the forces of nonlinear laws of rows, which change with a
-    /// parameter; with room for m numbers.
+    /// Adds the change of the equations with the forces of nonlinear laws of rows, which change
+    /// with a parameter; with room for m numbers.
     fn add_by_forces_of_rows(
         &mut self,
         end: EndCompliance<'_>,
@@ -386,8 +386,8 @@ impl StartEquations {
         Ok(())
     }
 
-    /// Replaces changes of the forces on all nodes by what they make of the function whose adjoint has
-    /// these weights of the equations of the coordinates (n).
+    /// Replaces changes of the forces on all nodes by what they make of the function whose adjoint
+    /// has these weights of the equations of the coordinates (n).
     pub(super) fn weigh_changes(&mut self, weights: &[f64], forces: &mut [f64]) {
         self.equations.weigh_forces(weights, &mut self.on_nodes);
         let pairs = forces.iter_mut().zip(&self.on_nodes);

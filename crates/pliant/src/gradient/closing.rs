@@ -23,7 +23,7 @@ pub(super) struct ClosingGap {
 /// The contact of the next part whose gap has closed at a time.
 ///
 /// # Errors
-/// [`GradientError::NotBuilt`] if it carried no impulse.
+/// [`GradientError::NotBuilt`] if it carried no impulse, or is where fast bodies will meet.
 pub(super) fn closing_contact(
     contacts: &[TakenContact],
     kind: EventKind,
@@ -32,12 +32,19 @@ pub(super) fn closing_contact(
     let of_pair = |(_, c): &(usize, &TakenContact)| matches!(kind, EventKind::Contact { sides, .. } if c.identity.sides == sides);
     let pair = contacts.iter().enumerate().filter(of_pair);
     let nearest = pair.min_by(|(_, a), (_, b)| a.place.gap.abs().total_cmp(&b.place.gap.abs()));
-    nearest
-        .map(|(index, _)| index)
-        .ok_or_else(|| GradientError::NotBuilt {
+    let refuse = |why| {
+        Err(GradientError::NotBuilt {
             what: format!("the impact at t = {time} s"),
-            why: "it has no impulse",
+            why,
         })
+    };
+    match nearest {
+        Some((_, contact)) if contact.moves.iter().any(|m| m.by_velocity) => {
+            refuse("its place depends on velocities: choose a shorter step")
+        }
+        Some((index, _)) => Ok(index),
+        None => refuse("it has no impulse"),
+    }
 }
 
 /// The gradient by the times of impacts, on the way back through one step.

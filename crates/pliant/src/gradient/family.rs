@@ -9,8 +9,8 @@ use pliant_model::{NodeKind, State};
 use std::cell::RefCell;
 
 /// Makes the family of the models of simulations around the parameters `at`, with their contacts:
-/// everything that a simulation is made of may depend on parameters, its colliders, their places and
-/// materials included, but for its options (of which the rate of `Overlap::Rows` may). Each
+/// everything that a simulation is made of may depend on parameters, its colliders, their places
+/// and materials included, but for its options (of which the rate of `Overlap::Rows` may). Each
 /// parameter is moved by a thousandth of its scale.
 ///
 /// Models whose colliders do not depend on parameters may be a [`Family`] by themselves.
@@ -105,8 +105,8 @@ fn check_options(one: &Simulation, other: &Simulation) -> Result<(), GradientErr
     }
 }
 
-/// The simulations of a family, parameter by parameter, each with its search for contacts once there
-/// was one.
+/// The simulations of a family, parameter by parameter, each with its search for contacts once
+/// there was one.
 #[derive(Debug)]
 struct Members {
     members: Vec<(Simulation, Option<ContactSearch>)>,

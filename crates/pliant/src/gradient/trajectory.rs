@@ -3,8 +3,8 @@
 use super::forward::Forward;
 use super::walk::Walk;
 use super::{
-    ActiveSet, Family, GradientError, StateVector, TrajectoryError, check_index, check_length, check_whole,
-    each_part,
+    ActiveSet, Family, GradientError, StateVector, StepWeights, TrajectoryError, check_index, check_length,
+    check_whole, each_part, step_weights,
 };
 use crate::Simulation;
 use pliant_model::NodeId;
@@ -13,8 +13,8 @@ use pliant_model::NodeId;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NodeGradient {
     /// By displacements of all nodes, in the order of
-    /// [`State::velocities`](pliant_model::State::velocities) (of bodies: translation in world axes,
-    /// rotation in body axes).
+    /// [`State::velocities`](pliant_model::State::velocities) (of bodies: translation in world
+    /// axes, rotation in body axes).
     pub x: Vec<f64>,
     /// By velocities of all nodes that are independent or mapped linearly, likewise.
     pub v: Vec<f64>,
@@ -46,8 +46,8 @@ impl<F: FnMut(usize, &Simulation, &mut NodeGradient) -> f64> Objective for F {
     }
 }
 
-/// Imposes forces and inputs on a simulation before each step, and leaves its state. Called again, in
-/// the same way, for steps that are taken again.
+/// Imposes forces and inputs on a simulation before each step, and leaves its state. Called again,
+/// in the same way, for steps that are taken again.
 pub type Control<'a> = dyn FnMut(usize, &mut Simulation) -> Result<(), TrajectoryError> + 'a;
 
 /// A trajectory of steps of one length, and how its gradient is found.
@@ -71,9 +71,9 @@ pub struct Trajectory<'a> {
     /// Whether the gradient by the inputs of force fields is wanted, step by step.
     pub inputs: bool,
     /// The energy `kappa` (J) at which contacts are smoothed in the derivative of each step
-    /// ([`StepDerivative::place_smoothed`](super::StepDerivative::place_smoothed)), between the steps
-    /// as they are taken: contacts that are near have a derivative before they touch, and friction at
-    /// its limit has one. None for the derivative of the steps themselves.
+    /// ([`StepDerivative::place_smoothed`](super::StepDerivative::place_smoothed)), between the
+    /// steps as they are taken: contacts that are near have a derivative before they touch, and
+    /// friction at its limit has one. None for the derivative of the steps themselves.
     pub smoothing: Option<f64>,
     /// Moments that are kept at the same time, apart from those of one run of
     /// [`run`](Self::run) steps; more of them save steps that are taken again.
@@ -127,8 +127,8 @@ pub struct TrajectoryReport {
     pub change: f64,
     /// The branches that the derivative is on, over all steps.
     pub active: ActiveSet,
-    /// The largest difference of a velocity at the end of a smoothed step from that of the step (m/s,
-    /// rad/s); zero without smoothing.
+    /// The largest difference of a velocity at the end of a smoothed step from that of the step
+    /// (m/s, rad/s); zero without smoothing.
     pub smoothed_away: f64,
 }
 
@@ -185,8 +185,8 @@ impl<'b> Trajectory<'b> {
         Walk::new(simulation, self, objective)?.take()
     }
 
-    /// Refuses wanted elements that there are not, and parameters of elements that the start depends
-    /// on.
+    /// Refuses wanted elements that there are not, and parameters of elements that the start
+    /// depends on.
     fn check_elements(&self, simulation: &Simulation) -> Result<(), GradientError> {
         let family = self.family.as_deref();
         for (parameter, node) in &self.each_element {
@@ -211,14 +211,30 @@ impl<'b> Trajectory<'b> {
         Ok(())
     }
 
-    /// Refuses smoothed contacts with impacts that are located, whose times a barrier moves.
+    /// Refuses smoothed contacts with impacts that are located, whose times a barrier moves, and
+    /// with weights of both ends.
     fn check_smoothing(&self, simulation: &Simulation) -> Result<(), GradientError> {
-        match self.smoothing.is_some() && simulation.locates_impacts() {
-            false => Ok(()),
-            true => Err(GradientError::NotBuilt {
-                what: "smoothed contacts with `locate_impacts`".to_owned(),
-                why: "the law without branches has no impacts in time",
-            }),
+        if self.smoothing.is_none() || simulation.system.contacts.is_none() {
+            return Ok(());
+        }
+        let refuse = |what: &str, why| {
+            Err(GradientError::NotBuilt {
+                what: format!("smoothed contacts {what}"),
+                why,
+            })
+        };
+        if simulation.locates_impacts() {
+            return refuse(
+                "with `locate_impacts`",
+                "the law without branches has no impacts in time",
+            );
+        }
+        match step_weights(&simulation.options) == StepWeights::END {
+            true => Ok(()),
+            false => refuse(
+                "in steps with weights",
+                "their path is written for implicit Euler: take `alpha` and `beta` of 1",
+            ),
         }
     }
 

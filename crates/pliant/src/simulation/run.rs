@@ -406,8 +406,8 @@ impl Simulation {
     }
 
     /// Fills `out` with the contacts that carried an impulse in the last step, and with how they
-    /// move with its start. Cost: four searches for contacts for each coordinate of a contact and its
-    /// neighbours; those of bodies apart are moved together.
+    /// move with its start. Cost: four searches for contacts for each coordinate of a contact and
+    /// its neighbours; those of bodies apart are moved together.
     ///
     /// # Errors
     /// [`GradientError::NotBuilt`] for laws whose derivative is not built (elliptic and polygonal
@@ -417,8 +417,8 @@ impl Simulation {
         taken_contacts(self, self.motion.time - self.start.time, out, None)
     }
 
-    /// Fills `acting` as [`last_contacts`](Self::last_contacts) does, and `near` with the contacts that
-    /// carried nothing in the last step and are near at its start, within the margins of their
+    /// Fills `acting` as [`last_contacts`](Self::last_contacts) does, and `near` with the contacts
+    /// that carried nothing in the last step and are near at its start, within the margins of their
     /// colliders or about to close in ten such steps, for [`StepDerivative::place_smoothed`].
     ///
     /// # Errors
@@ -445,7 +445,9 @@ impl Simulation {
             .contacts
             .as_ref()
             .map_or(&[][..], |c| c.detection.nodes());
-        StepDerivative::with_contacts(&self.system.model, touching)
+        let derivative = StepDerivative::with_contacts(&self.system.model, touching)?;
+        derivative.check_weights(step_weights(&self.options))?;
+        Ok(derivative)
     }
 }
 

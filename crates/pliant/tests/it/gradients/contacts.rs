@@ -259,6 +259,23 @@ fn friction_at_its_limit_is_told() {
     }
 }
 
+/// A gap that is none but for what the accuracy of contacts leaves is told as one where another
+/// branch begins, a larger one is not.
+#[test]
+fn gaps_of_none_are_told() {
+    for (gap, expected) in [(1e-11, 1), (1e-9, 0)] {
+        let shape = Shape::ball(0.1).unwrap();
+        let pose = Pose::at([0.0, 0.0, 0.1 + gap]);
+        let (mut s, _) = body(shape, 0.1, pose, [[0.3, 0.0, 0.0], [0.0; 3]], rough(0.1));
+        // In a step of 10 ms at 0.3 m/s it leaves 3e-11 m.
+        s.options.contacts.accuracy = 1e-8;
+        s.step(0.01).unwrap();
+        let mut contacts = Vec::new();
+        s.last_contacts(&mut contacts).unwrap();
+        assert_eq!(contacts.iter().filter(|c| c.at_change).count(), expected, "{gap}");
+    }
+}
+
 /// A trajectory is the same to the bit whether or not its gradient is asked for.
 #[test]
 fn the_search_for_derivatives_leaves_the_motion_alone() {
@@ -295,16 +312,16 @@ fn corrected_overlap_is_refused() {
     }
 }
 
-/// Boxes that fall onto each other, whose contacts change from faces to edges and corners: most of the
-/// steps have a derivative, and with one contact or two it is that of differences, unless the report says
-/// that another branch begins.
+/// Boxes that fall onto each other, whose contacts change from faces to edges and corners: most of
+/// the steps have a derivative, and with one contact or two it is that of differences, unless the
+/// report says that another branch begins.
 #[test]
 fn piles_of_boxes() {
     let h = 0.005;
     let (mut touching, mut derived, mut compared) = (0, 0, 0);
-    for seed in [7, 47, 207] {
+    for seed in [47, 207] {
         let mut s = pile(seed);
-        for _ in 0..70 {
+        for _ in 0..120 {
             let before = s.checkpoint();
             s.step(h).unwrap();
             let mut contacts = Vec::new();
@@ -360,13 +377,12 @@ fn piles_of_boxes() {
     );
 }
 
-/// A ball that lands on the top of a box, 0.07 mm from its edge, beyond which its normal turns: the way on
-/// which differences of the search see none of that is shorter.
-#[test]
-fn balls_beside_an_edge() {
+/// A ball on its way down to the top of a block, whose edge is so far away, from a height of its
+/// centre.
+fn ball_on_block(edge: f64, height: f64) -> Simulation {
     let mut m = Model::new();
     m.set_gravity([0.0, 0.0, -9.81]).unwrap();
-    let place = [0.5 - 7e-5, 0.0, 0.5 + 0.1215];
+    let place = [0.5 - edge, 0.0, 0.5 + height];
     let node = m.add_rigid_bodies("ball", &[Pose::at(place)]).unwrap();
     let mass = RigidMass::principal(1.0, [4e-3, 4e-3, 4e-3]);
     m.add_mass("mass", node, Mass::Rigid(vec![mass])).unwrap();
@@ -380,8 +396,56 @@ fn balls_beside_an_edge() {
     add_body(&mut world, material, node, 0, Shape::ball(0.1).unwrap());
     let mut s = Simulation::with_options(m, options()).unwrap();
     s.set_contacts(world).unwrap();
+    s
+}
+
+/// A ball that lands on the top of a box, 0.07 mm from its edge, beyond which its normal turns: the
+/// way on which differences of the search see none of that is shorter.
+#[test]
+fn balls_beside_an_edge() {
+    let mut s = ball_on_block(7e-5, 0.1215);
     check_step("beside an edge", &mut s, 0.01, 1e-7);
     s.step(0.01).unwrap();
     s.step(0.01).unwrap();
     assert_ne!(states(&s), [ContactState::Open]);
+}
+
+/// Balls so fast that their contact is where they will meet, off centre: it moves with their
+/// velocities. In steps of one length and of two weights.
+#[test]
+fn fast_balls_meet_off_centre() {
+    for (friction, weights) in [(0.0, [1.0; 2]), (0.3, [1.0; 2]), (0.3, [0.6, 0.7])] {
+        let (mut m, node, world) = two_balls([0.1, 0.02, 0.35], friction);
+        m.set_gravity([0.0; 3]).unwrap();
+        m.set_body_velocity(node, 1, [0.0, 0.0, -10.0], [3.0, -2.0, 5.0])
+            .unwrap();
+        let mut s = Simulation::with_options(m, options()).unwrap();
+        s.set_contacts(world).unwrap();
+        (s.options.alpha, s.options.beta) = (weights[0], weights[1]);
+        check_step(&format!("fast, {friction}, {weights:?}"), &mut s, 0.01, 1e-6);
+        s.step(0.01).unwrap();
+        assert_ne!(states(&s), [ContactState::Open]);
+        let mut contacts = Vec::new();
+        s.last_contacts(&mut contacts).unwrap();
+        assert!(contacts[0].moves.iter().any(|moved| moved.by_velocity));
+        let mut derivative = s.step_derivative().unwrap();
+        derivative
+            .place(s.problem(), &s.last_step(&contacts).unwrap())
+            .unwrap();
+        let said = derivative
+            .by_length(&mut StateVector::default())
+            .unwrap_err()
+            .to_string();
+        assert!(said.contains("where fast bodies meet"), "{said}");
+    }
+}
+
+/// A ball that lies exactly over the edge of a box turns one way or another: there is no
+/// derivative.
+#[test]
+fn balls_over_an_edge_are_refused() {
+    let mut s = ball_on_block(0.0, 0.1);
+    s.step(0.01).unwrap();
+    let said = s.last_contacts(&mut Vec::new()).unwrap_err().to_string();
+    assert!(said.contains("it comes and goes"), "{said}");
 }

@@ -18,6 +18,9 @@ const MOVED: [f64; 4] = [1e-4, 1e-5, 1e-6, 1e-7];
 /// bodies begin to spin.
 const PREDICTED: f64 = 1e-2;
 
+/// The size of gravity (m/s^2), for a velocity that there is at least to compare with.
+const GRAVITY: f64 = 10.0;
+
 /// The way of a contact, as a multiple of that of a coordinate and of the arm of its elements,
 /// beyond which it is another one.
 const MOST_MOVED: f64 = 100.0;
@@ -71,8 +74,9 @@ pub(super) fn find_moves(
         identities,
         places,
     };
+    // What is at rest is predicted to fall.
     let velocities = of.start.velocities.iter();
-    let fastest = velocities.fold(0.0f64, |l, v| l.max(v.abs()));
+    let fastest = velocities.fold(GRAVITY * search.horizon, |l, v| l.max(v.abs()));
     let predicted = predicted(simulation, search, &of, fastest)?;
     let mut stays = vec![true; out.len()];
     let groups = apart(&of.dofs);
@@ -108,9 +112,6 @@ fn predicted(
     of: &Followed,
     fastest: f64,
 ) -> Result<Vec<bool>, GradientError> {
-    if fastest == 0.0 {
-        return Ok(vec![false; of.places.len()]);
-    }
     search.motion.state.clone_from(&of.start);
     let all: BTreeSet<usize> = of.dofs.iter().flatten().copied().collect();
     for dof in all {

@@ -27,7 +27,7 @@ fn other_methods_are_refused() {
     assert!(said.contains("Integrator::Nonlinear"), "{said}");
     let mut own = Simulation::with_options(spring_on_scalar(), options()).unwrap();
     let spring = own.model().component_named("spring").unwrap();
-    own.options.own_alpha = vec![(spring, 0.5)].into();
+    own.options.own_alpha = vec![(spring, 0.5)];
     let said = gradient_of(own, 0.1);
     assert!(said.contains("`own_alpha`"), "{said}");
     let bad = gradient_of(

@@ -126,7 +126,9 @@ fn springs_joints_and_loops() {
 fn loops_forwards_and_backwards() {
     for weights in WEIGHTS {
         let mut s = Simulation::with_options(row_of_loops(2), weighted(weights)).unwrap();
-        (0..5).for_each(|_| drop(s.step(0.01).unwrap()));
+        for _ in 0..5 {
+            s.step(0.01).unwrap();
+        }
         let mut derivative = s.step_derivative().unwrap();
         derivative.place(s.problem(), &s.last_step(&[]).unwrap()).unwrap();
         let [along, against] = [3, 5].map(|seed| direction(&s, seed));

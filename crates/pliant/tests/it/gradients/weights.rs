@@ -120,6 +120,31 @@ fn springs_joints_and_loops() {
     }
 }
 
+/// The displacement of the step, which BDF2 would remember, forwards and backwards.
+#[test]
+fn displacements_forwards_and_backwards() {
+    let mut s = Simulation::with_options(net(Treatment::Compliance, 0.3), weighted(WEIGHTS[2])).unwrap();
+    s.step(0.01).unwrap();
+    let mut derivative = s.step_derivative().unwrap();
+    derivative.place(s.problem(), &s.last_step(&[]).unwrap()).unwrap();
+    let [along, before, by_end, by_memory] = [3, 5, 7, 9].map(|seed| direction(&s, seed));
+    let (mut end, mut memory) = (StateVector::default(), StateVector::default());
+    derivative
+        .tangent_after([&along, &before], None, [&mut end, &mut memory])
+        .unwrap();
+    let (mut by_start, mut by_before) = (StateVector::default(), StateVector::default());
+    derivative
+        .adjoint_after([&by_end, &by_memory], [&mut by_start, &mut by_before])
+        .unwrap();
+    let forwards = by_end.dot(&end) + by_memory.dot(&memory);
+    let backwards = by_start.dot(&along) + by_before.dot(&before);
+    let size = [(&by_end, &end), (&by_memory, &memory)].map(|(a, b)| (a.dot(a) * b.dot(b)).sqrt());
+    assert!(
+        (forwards - backwards).abs() < 1e-12 * (size[0] + size[1]),
+        "{forwards} {backwards}"
+    );
+}
+
 /// Three redundant rows in each loop, whose multipliers act along Jacobians of both ends: beside the plane
 /// of the loops their steps are not found, so that the adjoint is compared with the tangent alone.
 #[test]

@@ -102,16 +102,23 @@ fn find(arguments: &Arguments) -> Result<Found, RolloutError> {
 
 /// Says which branches of contacts and rows the derivatives are on, if there are any.
 fn tell_contacts(page: &mut Page, active: ActiveSet, away: f64) {
-    page.count("contacts that stick", active.sticking);
-    page.count("contacts that slip", active.slipping);
-    page.count("contacts without friction", active.frictionless);
-    page.count("contacts that are smoothed", active.smoothed);
-    page.count("rows at a bound", active.rows_at_bounds);
+    for (name, count) in [
+        ("contacts that stick", active.sticking),
+        ("contacts that slip", active.slipping),
+        ("contacts without friction", active.frictionless),
+        ("contacts that are smoothed", active.smoothed),
+        ("rows at a bound", active.rows_at_bounds),
+    ] {
+        match count {
+            0 => page.tell(name, 0),
+            _ => page.add(name, format!("{count}, over all steps"), count),
+        }
+    }
     match active.at_change {
         0 => page.tell("one-sided", 0),
         n => page.add(
             "one-sided",
-            format!("{n} contacts of steps where another branch begins"),
+            format!("{n} contacts where another branch begins, over all steps"),
             n,
         ),
     }

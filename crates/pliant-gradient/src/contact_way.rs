@@ -105,7 +105,8 @@ mod tests {
     /// parts of a millimetre, in gaps, normals, weights and arms.
     #[test]
     fn ways_that_jump_have_no_derivative() {
-        let node = Model::new().add_scalars("gap", &[0.0]).unwrap();
+        let node = Model::new().add_scalars("gap", &[0.0]);
+        let node = node.expect("a number makes a node");
         for scale in [2.0, 1e-4] {
             let step = 1e-3 * scale;
             for kind in 0..4 {
@@ -137,7 +138,7 @@ mod tests {
                     let s = &by.supports[0];
                     Some([by.gap, by.normal[1], s.arm[2], s.weight][kind] * scale / size)
                 };
-                let found = derivative(&|x| 0.3 + (3.0 * x).sin(), 0.3).unwrap();
+                let found = derivative(&|x| 0.3 + (3.0 * x).sin(), 0.3).expect("a sine is smooth");
                 assert!((found - 3.0).abs() < 1e-9, "{kind}: {found}");
                 for jump in [1e-6, -1e-2] {
                     for at in [-1.5e-3, -0.5e-3, 0.5e-3, 1.5e-3] {

@@ -118,13 +118,13 @@ impl KeptMoment {
 /// Sizes of the terms of the equations.
 #[derive(Debug, Default)]
 pub(crate) struct TermSizes {
-    /// Of the independent coordinates (N, N m; n).
+    /// Sizes of the terms of the independent coordinates (N, N m; n).
     pub(crate) primal: Vec<f64>,
-    /// Of the rows (m, rad or those over s; m).
+    /// Sizes of the terms of the rows (m, rad or those over s; m).
     pub(crate) rows: Vec<f64>,
-    /// Of the forces that act on all nodes.
+    /// Sizes of the forces that act on all nodes (N, N m).
     acting: Vec<f64>,
-    /// Of the inertia of one mass.
+    /// Sizes of the inertia of one mass (N, N m).
     inertia: Vec<f64>,
 }
 

@@ -1,6 +1,7 @@
 //! Gradients of a step by forces, inputs and parameters, after its adjoint.
 
 use super::StepDerivative;
+use super::start::ByParameter;
 use crate::contact_family::ContactStep;
 use crate::implicit::{Implicit, OfElements, check_own_numbers};
 use crate::{Family, GradientError};
@@ -128,7 +129,11 @@ impl StepDerivative {
             .equations_by(family, parameter, [&mut *dr, &mut *ds], forces)?;
         if let Some(start) = self.start_equations.active_mut() {
             let end = self.implicit.linearised.compliance(&self.implicit.equations);
-            start.add_by_parameter(end, (family, parameter), [&mut *dr, &mut *ds], at_start)?;
+            let by = ByParameter {
+                family: &mut *family,
+                parameter,
+            };
+            start.add_by_parameter(end, by, [&mut *dr, &mut *ds], at_start)?;
         }
         let Implicit {
             equations,

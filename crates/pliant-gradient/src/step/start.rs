@@ -18,7 +18,7 @@ use crate::linearised::{EndCompliance, InputShare, Linearised};
 use crate::taken::TakenStep;
 use crate::{Family, GradientError};
 use pliant_model::{ComponentId, Problem};
-use row_forces::{Part, RowForces};
+use row_forces::{Part, RowChanges, RowForces};
 
 /// The equations at the start of a step, and their derivative there.
 #[derive(Debug)]
@@ -48,6 +48,12 @@ pub(super) struct StartEquations {
     still: [Vec<f64>; 2],
 }
 
+/// A parameter of a family of models.
+pub(super) struct ByParameter<'a> {
+    pub(super) family: &'a mut Family,
+    pub(super) parameter: usize,
+}
+
 /// The equations at the start, of those steps that have a part of them.
 #[derive(Debug, Default)]
 pub(super) struct StartPart {
@@ -59,7 +65,7 @@ impl StartPart {
     /// Takes a step: none of the equations at its start where all weight is at the end.
     ///
     /// # Errors
-    /// Those of [`StartEquations::place`].
+    /// All errors of [`StartEquations::place`].
     pub(super) fn place(&mut self, problem: &Problem, step: &TakenStep<'_>) -> Result<(), GradientError> {
         self.is_active = false;
         if step.weights.alpha == 1.0 {
@@ -89,7 +95,7 @@ impl StartEquations {
     /// Plans them.
     ///
     /// # Errors
-    /// Those of [`StepDerivative::new`](super::StepDerivative::new).
+    /// All errors of [`StepDerivative::new`](super::StepDerivative::new).
     pub(super) fn new(problem: &Problem) -> Result<Self, GradientError> {
         let equations = Equations::new(problem.clone())?;
         let (n, m) = (problem.dof_count(), problem.row_count());
@@ -217,7 +223,10 @@ impl StartEquations {
             share: self.share,
             counts: &self.forced,
         };
-        let changes = (Some(self.linearised.moved()), multipliers);
+        let changes = RowChanges {
+            moved: Some(self.linearised.moved()),
+            multipliers,
+        };
         self.row_forces
             .add_strains(end, &self.equations.problem, of, changes, ds);
     }
@@ -330,15 +339,16 @@ impl StartEquations {
     /// wanted, that of the forces on all nodes.
     ///
     /// # Errors
-    /// Those of [`Family`].
+    /// All errors of [`Family`].
     pub(super) fn add_by_parameter(
         &mut self,
         end: EndCompliance<'_>,
-        (family, parameter): (&mut Family, usize),
+        by: ByParameter<'_>,
         [dr, ds]: [&mut [f64]; 2],
         forces: Option<&mut Vec<f64>>,
     ) -> Result<(), GradientError> {
         let [mut own, mut rows] = std::mem::take(&mut self.changes);
+        let ByParameter { family, parameter } = by;
         let problem = &self.equations.problem;
         let found = family.derivative(
             problem,
@@ -349,7 +359,10 @@ impl StartEquations {
         );
         dr.iter_mut().zip(&own).for_each(|(d, r)| *d += self.share * r);
         self.add_rows(&rows, ds);
-        let found = found.and_then(|()| self.add_by_forces_of_rows(end, family, parameter, (&mut rows, ds)));
+        let found = found.and_then(|()| {
+            let by = ByParameter { family, parameter };
+            self.add_by_forces_of_rows(end, by, &mut rows, ds)
+        });
         self.changes = [own, rows];
         found
     }
@@ -359,9 +372,9 @@ impl StartEquations {
     fn add_by_forces_of_rows(
         &mut self,
         end: EndCompliance<'_>,
-        family: &mut Family,
-        parameter: usize,
-        (less, ds): (&mut [f64], &mut [f64]),
+        ByParameter { family, parameter }: ByParameter<'_>,
+        less: &mut [f64],
+        ds: &mut [f64],
     ) -> Result<(), GradientError> {
         if self.row_forces.is_empty() {
             return Ok(());
@@ -382,7 +395,11 @@ impl StartEquations {
             share: self.share,
             counts: &self.forced,
         };
-        row_forces.add_strains(end, &equations.problem, of, (None, less), ds);
+        let changes = RowChanges {
+            moved: None,
+            multipliers: less,
+        };
+        row_forces.add_strains(end, &equations.problem, of, changes, ds);
         Ok(())
     }
 

@@ -29,6 +29,14 @@ pub(super) struct RowForces {
     buffers: LawBuffers,
 }
 
+/// Changes that strain rows: displacements and changes of velocity of all nodes at the start, if they move
+/// there, and changes of the multipliers (m).
+#[derive(Clone, Copy)]
+pub(super) struct RowChanges<'a> {
+    pub(super) moved: Option<[&'a [f64]; 2]>,
+    pub(super) multipliers: &'a [f64],
+}
+
 /// The part of the equations that is of the start: its share, and the rows that have one.
 #[derive(Clone, Copy)]
 pub(super) struct Part<'a> {
@@ -158,7 +166,7 @@ impl RowForces {
         end: EndCompliance<'_>,
         problem: &Problem,
         of: Part<'_>,
-        (moved, multipliers): (Option<[&[f64]; 2]>, &[f64]),
+        RowChanges { moved, multipliers }: RowChanges<'_>,
         out: &mut [f64],
     ) {
         let Self {

@@ -2,14 +2,14 @@
 //! move by a mean of velocities.
 
 use super::contacts::body;
-use super::steps::{beam, chain, check, net, on_row};
+use super::steps::{beam, chain, check, hanging, net, on_row};
 use super::trajectories::oscillator_as;
 use super::{check_step, check_step_without, direction, impacts, options, tangent_as_adjoint};
 use crate::four_bars::row_of_loops;
 use crate::worlds::rough;
 use pliant::collision::*;
 use pliant::contact::Overlap;
-use pliant::continuum::{Incompressibility, Rod, RodCurve, Section, Sheet, SheetMesh, Solid};
+use pliant::continuum::{Incompressibility, Rod, Section, Sheet, SheetMesh, Solid};
 use pliant::gradient::*;
 use pliant::prelude::*;
 
@@ -167,11 +167,7 @@ fn rods_solids_and_sheets() {
         let rod = Rod::new(Section::circle(2e-3), 1e8, 0.3)
             .with_density(1200.0)
             .with_relaxation_time(0.02);
-        let curve = RodCurve::through(&[[0.0; 3], [0.1, 0.0, 0.01], [0.2, 0.02, 0.0], [0.3, 0.02, 0.03]]);
-        let mut model = Model::new();
-        model.set_gravity([0.0, 0.0, -9.81]).unwrap();
-        let parts = rod.add_to(&mut model, "rod", &curve).unwrap();
-        model.fix(parts.frames, 0, &[true; 6]).unwrap();
+        let model = hanging(&rod);
         check(&format!("rod, {weights:?}"), model, weighted(weights), 0.01, 1e-7);
         for (what, solid) in [
             (

@@ -15,7 +15,7 @@ use crate::row_law::{RowArguments, RowLaws};
 use pliant_model::{ComponentId, Evaluation, Level, Problem, RowLaw, Space, State, Treatment};
 
 /// Share of the largest force that a coordinate is compared with at least.
-const BALANCED: f64 = 1e-6;
+pub(crate) const BALANCED: f64 = 1e-6;
 
 /// The share of the motion in the equations.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -69,6 +69,20 @@ pub(crate) struct Moment<'a> {
     /// Forces of contacts on all nodes, likewise, and the sizes of what they are the sums of.
     pub(crate) contacts: &'a [f64],
     pub(crate) contact_sizes: &'a [f64],
+    /// Deformations at which the laws of mapped nodes are taken; none for where mappings lead.
+    pub(crate) deformations: Option<Deformations<'a>>,
+}
+
+/// Deformations that a step integrates beside its positions.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Deformations<'a> {
+    /// The nodes that have them.
+    pub(crate) nodes: &'a [usize],
+    /// Positions of all nodes, of which theirs are read.
+    pub(crate) positions: &'a [f64],
+    /// By how much the values that driven rows are held at, integrated from their rates, are beyond
+    /// those at the time (m).
+    pub(crate) ahead: &'a [f64],
 }
 
 /// The arguments of the equations, kept.
@@ -85,6 +99,25 @@ pub(crate) struct KeptMoment {
     pub(crate) contact_sizes: Vec<f64>,
     /// Which independent coordinates are held.
     pub(crate) fixed: Vec<bool>,
+    pub(crate) deformations: KeptDeformations,
+}
+
+/// Deformations, kept; without nodes there are none.
+#[derive(Debug, Default)]
+pub(crate) struct KeptDeformations {
+    pub(crate) nodes: Vec<usize>,
+    pub(crate) positions: Vec<f64>,
+    pub(crate) ahead: Vec<f64>,
+}
+
+impl KeptDeformations {
+    pub(crate) fn get(&self) -> Option<Deformations<'_>> {
+        (!self.nodes.is_empty()).then_some(Deformations {
+            nodes: &self.nodes,
+            positions: &self.positions,
+            ahead: &self.ahead,
+        })
+    }
 }
 
 impl KeptMoment {
@@ -111,6 +144,7 @@ impl KeptMoment {
             external: &self.external,
             contacts: &self.contacts,
             contact_sizes: &self.contact_sizes,
+            deformations: self.deformations.get(),
         }
     }
 }
@@ -133,8 +167,13 @@ pub(crate) struct TermSizes {
 pub(crate) struct Equations {
     pub(crate) problem: Problem,
     pub(crate) evaluation: Evaluation,
-    /// The end of the step as last evaluated.
+    /// The end of the step as last evaluated, with deformations in the place of the positions of
+    /// nodes that have them.
     pub(crate) state: State,
+    /// The same end where mappings lead, if there are deformations.
+    pub(crate) mapped: Option<State>,
+    /// Coordinates of the rows of one group.
+    coordinates: Vec<f64>,
     /// Residuals of the independent coordinates (N, N m; n) and of the rows (m, rad or those over
     /// s; m), as last evaluated, and the sizes of their terms.
     pub(crate) primal: Vec<f64>,
@@ -168,6 +207,8 @@ impl Equations {
         Ok(Self {
             evaluation,
             state,
+            mapped: None,
+            coordinates: Vec::new(),
             primal: vec![0.0; n],
             rows: vec![0.0; m],
             sizes: TermSizes {
@@ -222,6 +263,7 @@ impl Equations {
             problem,
             evaluation,
             state,
+            mapped,
             ..
         } = self;
         state.clone_from(at.end);
@@ -229,6 +271,16 @@ impl Equations {
             state.velocities.fill(0.0);
         }
         evaluation.propagate(problem, state)?;
+        match &at.deformations {
+            None => *mapped = None,
+            Some(Deformations { nodes, positions, .. }) => {
+                mapped.get_or_insert_default().clone_from(state);
+                for node in nodes.iter().map(|index| &problem.nodes()[*index]) {
+                    let range = node.position_range();
+                    state.positions[range.clone()].copy_from_slice(&positions[range]);
+                }
+            }
+        }
         evaluation.evaluate_after(problem, state, at.kinetics.span().unwrap_or(0.0))?;
         let sizes = &mut self.sizes.acting;
         sizes.clear();
@@ -334,6 +386,7 @@ impl Equations {
         let Self {
             problem,
             state,
+            coordinates,
             law,
             law_forces,
             ..
@@ -347,12 +400,22 @@ impl Equations {
         for group in problem.row_groups() {
             let range = group.first_row..group.first_row + group.size * group.count;
             let node = problem.node(group.node);
-            let given = RowArguments::of(state, node, &law_forces[range.clone()], at.time);
+            let mut given = RowArguments::of(state, node, &law_forces[range.clone()], at.time);
+            if let Some(Deformations { ahead, .. }) = at.deformations {
+                coordinates.clear();
+                coordinates.extend(given.x.iter().zip(&ahead[range.clone()]).map(|(x, a)| x - a));
+                given.x = coordinates;
+            }
             law.evaluate(problem, group, given, &mut self.rows[range.clone()]);
             for (k, size) in self.sizes.rows[range].iter_mut().enumerate() {
                 *size = largest.max(given.x[k].abs() + given.v[k].abs());
             }
         }
+    }
+
+    /// The state where mappings lead.
+    pub(crate) fn placed(&self) -> &State {
+        self.mapped.as_ref().unwrap_or(&self.state)
     }
 
     /// The unknown whose equation misses the largest share of its terms, and that share: a

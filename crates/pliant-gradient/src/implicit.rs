@@ -153,6 +153,11 @@ impl Implicit {
         for (kept, found) in self.adjoint.iter_mut().zip(&self.saddle.answer) {
             kept.clone_from(found);
         }
+        self.has_adjoint();
+    }
+
+    /// The adjoint equations are solved.
+    pub(crate) fn has_adjoint(&mut self) {
         self.progress = Progress::Adjoint;
     }
 

@@ -47,12 +47,26 @@ impl Retraction {
             let (Some(first), Space::Rigid3) = (node.first_dof(), node.space) else {
                 continue;
             };
-            for e in 0..node.count {
-                let at = first + 6 * e + 3;
-                let r = vec3(d, at);
-                self.bodies
-                    .push((at, right_jacobian(r), rotation::matrix(rotation::exp(-r))));
+            self.add_bodies(node.count, first, |at| vec3(d, at));
+        }
+    }
+
+    /// Evaluates both matrices of each body of some nodes, among the velocity coordinates of all
+    /// nodes, for displacements by the velocities `v` in the time `dt` (s).
+    pub(crate) fn place_nodes(&mut self, model: &Model, nodes: &[usize], v: &[f64], dt: f64) {
+        self.bodies.clear();
+        for node in nodes.iter().map(|index| &model.nodes()[*index]) {
+            if node.space == Space::Rigid3 {
+                self.add_bodies(node.count, node.first_velocity, |at| dt * vec3(v, at));
             }
+        }
+    }
+
+    fn add_bodies(&mut self, count: usize, first: usize, turned: impl Fn(usize) -> Vec3) {
+        for at in (0..count).map(|e| first + 6 * e + 3) {
+            let r = turned(at);
+            let back = rotation::matrix(rotation::exp(-r));
+            self.bodies.push((at, right_jacobian(r), back));
         }
     }
 

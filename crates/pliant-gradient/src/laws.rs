@@ -233,6 +233,11 @@ impl Laws {
         law.damped = (0..law.dv.len()).any(|g| law.dv.block(g).iter().any(|d| *d != 0.0));
     }
 
+    /// The law of a force field that is a stiffness.
+    pub(crate) fn field(&self, force_field: usize) -> Option<&Law> {
+        self.fields[force_field].as_ref()
+    }
+
     /// The first component whose blocks are not finite.
     pub(crate) fn not_finite<'a>(&self, problem: &'a Problem) -> Option<&'a str> {
         let fields = problem.force_fields().iter().zip(&self.fields);

@@ -11,6 +11,7 @@
 mod contact_family;
 mod contact_way;
 mod contacts;
+mod deformed;
 mod differences;
 mod equations;
 mod error;
@@ -23,6 +24,7 @@ mod linearised;
 mod rest;
 mod row_law;
 mod solve;
+mod staged;
 mod step;
 mod symmetric;
 mod taken;
@@ -37,7 +39,7 @@ pub use solve::SolveReport;
 pub use step::StepDerivative;
 pub use taken::{
     ActiveSet, ContactBranch, ContactIdentity, ContactMove, ContactNumbers, ContactPlace, ContactSample,
-    StepBefore, StepWeights, TakenContact, TakenStep,
+    StepBefore, StepWeights, TakenContact, TakenStages, TakenStep,
 };
 pub use vibration::{CriticalLoad, VibrationMode};
 
@@ -65,6 +67,14 @@ impl StateVector {
     pub fn dot(&self, other: &Self) -> f64 {
         let of = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
         of(&self.x, &other.x) + of(&self.v, &other.v)
+    }
+
+    /// Makes it the zero vector of `n` independent coordinates.
+    fn clear(&mut self, n: usize) {
+        for list in [&mut self.x, &mut self.v] {
+            list.clear();
+            list.resize(n, 0.0);
+        }
     }
 
     fn check(&self, n: usize) -> Result<(), GradientError> {

@@ -4,12 +4,13 @@
 use crate::GradientError;
 use crate::StateVector;
 use crate::contacts::{ContactChange, Contacts, EndVelocities, EquationWeights, StartDirection, StepEnds};
+use crate::deformed::DeformedNodes;
 use crate::equations::{Equations, KeptMoment, Moment};
 use crate::kinematics::{VelocityVariation, gather, is_linear, places, scatter};
 use crate::laws::{InputPlace, LawMoment, Laws};
 use crate::row_law::RowLaws;
 use pliant_dense::{Mat3, skew, vec3};
-use pliant_model::{Blocks, Problem, Space, State};
+use pliant_model::{Blocks, Evaluation, Problem, Space, State};
 
 /// The compliances of the rows at the end of a step, as last evaluated.
 #[derive(Clone, Copy)]
@@ -53,15 +54,19 @@ pub(crate) struct Linearised {
     /// Contacts of a step, whose rows are behind those of the model.
     pub(crate) contacts: Contacts,
     /// `G` of each mapped node under the forces that act through it; none of linear mappings.
-    geometry: Vec<Option<Blocks>>,
-    variation: VelocityVariation,
+    pub(crate) geometry: Vec<Option<Blocks>>,
+    pub(crate) variation: VelocityVariation,
+    /// Nodes whose velocities count whatever their laws depend on.
+    pub(crate) moving: Vec<usize>,
     /// The nodes whose velocities count, as the variation was planned for, and at present.
     counted: [Vec<bool>; 2],
     /// Inverse of the time that differences of velocities are divided by, and rate of damping in
     /// proportion to mass (1/s); none at rest.
     gains: Option<[f64; 2]>,
     /// On all nodes: displacements, velocities, forces, and changes of velocity.
-    nodes: [Vec<f64>; 4],
+    pub(crate) nodes: [Vec<f64>; 4],
+    /// How the deformations of some nodes move, which their laws are taken at.
+    pub(crate) deformed: Option<DeformedNodes>,
 }
 
 impl Linearised {
@@ -78,9 +83,11 @@ impl Linearised {
             contacts: Contacts::default(),
             geometry: (0..nodes).map(shapes).collect(),
             variation: VelocityVariation::default(),
+            moving: Vec::new(),
             counted: Default::default(),
             gains: None,
             nodes: std::array::from_fn(|_| vec![0.0; problem.velocity_count()]),
+            deformed: None,
         }
     }
 
@@ -96,11 +103,13 @@ impl Linearised {
             problem,
             evaluation,
             state,
+            mapped,
             total,
             law,
             law_forces,
             ..
         } = equations;
+        let placed = mapped.as_ref().unwrap_or(state);
         let of = LawMoment {
             state,
             multipliers: at.multipliers,
@@ -117,16 +126,23 @@ impl Linearised {
         }
         for (index, blocks) in self.geometry.iter_mut().enumerate() {
             if let Some(blocks) = blocks {
-                evaluation.write_force_derivative(problem, state, index, total, blocks);
+                evaluation.write_force_derivative(problem, placed, index, total, blocks);
             }
         }
         let [planned, counted] = &mut self.counted;
         self.laws.on_velocities(problem, counted);
+        self.moving.iter().for_each(|node| counted[*node] = true);
+        if let Some(deformed) = &mut self.deformed {
+            let v = &state.velocities;
+            deformed
+                .turns
+                .place_nodes(problem, &deformed.nodes, v, deformed.reach);
+        }
         if planned != counted {
             self.variation = VelocityVariation::plan(problem, evaluation, counted);
             planned.clone_from(counted);
         }
-        self.variation.evaluate(problem, evaluation, state);
+        self.variation.evaluate(problem, evaluation, placed);
         Ok(())
     }
 
@@ -146,18 +162,14 @@ impl Linearised {
             law,
             ..
         } = equations;
-        let [ys, us, forces, curved] = &mut self.nodes;
-        scatter(problem, y, ys);
-        evaluation.push_forward(problem, ys);
-        scatter(problem, u, us);
-        evaluation.push_forward(problem, us);
-        if !self.variation.is_empty() {
-            self.variation
-                .apply(problem, evaluation, &state.velocities, ys, curved);
-            us.iter_mut().zip(&*curved).for_each(|(u, b)| *u += b);
-        }
+        push(problem, evaluation, state, [y, u], &mut self.nodes, &mut self.variation);
+        let [ys, us, forces, _] = &mut self.nodes;
+        let seen = match &mut self.deformed {
+            Some(deformed) => deformed.see(problem, [ys, us]),
+            None => &ys[..],
+        };
         forces.fill(0.0);
-        self.laws.add_forces([ys, us], forces);
+        self.laws.add_forces([seen, us], forces);
         if let Some([gain, rate]) = self.gains {
             for mass in problem.masses() {
                 let node = problem.node(mass.node);
@@ -176,23 +188,14 @@ impl Linearised {
                 forces[first + k] += multipliers[group.first_row + k];
             }
         }
-        for (index, blocks) in self.geometry.iter().enumerate() {
-            let Some(blocks) = blocks else { continue };
-            for e in 0..blocks.len() {
-                let rows = blocks.block(e).chunks_exact(blocks.width(e).max(1));
-                let places = || places(problem, evaluation, index, e);
-                for (row, a) in rows.zip(places()) {
-                    forces[a] += row.iter().zip(places()).map(|(g, b)| g * ys[b]).sum::<f64>();
-                }
-            }
-        }
+        add_geometry(problem, evaluation, &self.geometry, ys, forces);
         let (own, of_contacts) = multipliers.split_at(problem.row_count());
         let (ds, on_contacts) = ds.split_at_mut(problem.row_count());
         self.contacts.apply(us, of_contacts, forces, on_contacts);
         evaluation.pull_back(problem, forces);
         gather(problem, forces, dr);
         dr.iter_mut().for_each(|r| *r = -*r);
-        self.laws.rows(problem, law, [ys, us], own, ds);
+        self.laws.rows(problem, law, [seen, us], own, ds);
     }
 
     /// Adds `share` times the gradient by the inputs of all force fields, in their order: with
@@ -375,9 +378,18 @@ impl Linearised {
         forces.iter_mut().for_each(|f| *f = -*f);
         ys.fill(0.0);
         us.fill(0.0);
+        let mut deformed = self.deformed.as_mut();
+        let seen = match &mut deformed {
+            Some(deformed) => {
+                deformed.seen.fill(0.0);
+                &mut deformed.seen
+            }
+            None => &mut *ys,
+        };
         let (q, on_contacts) = q.split_at(problem.row_count());
         let (multipliers, of_contacts) = multipliers.split_at_mut(problem.row_count());
-        self.laws.rows_transposed(problem, law, q, [ys, us], multipliers);
+        self.laws
+            .rows_transposed(problem, law, q, [&mut *seen, &mut *us], multipliers);
         self.contacts
             .apply_transposed(forces, on_contacts, us, of_contacts);
         for group in problem.row_groups() {
@@ -386,7 +398,10 @@ impl Linearised {
                 multipliers[group.first_row + k] += forces[first + k];
             }
         }
-        self.laws.add_forces_transposed(forces, [ys, us]);
+        self.laws.add_forces_transposed(forces, [seen, us]);
+        if let Some(deformed) = deformed {
+            deformed.see_transposed(problem, [ys, us]);
+        }
         if let Some([gain, rate]) = self.gains {
             for mass in problem.masses() {
                 let node = problem.node(mass.node);
@@ -399,18 +414,7 @@ impl Linearised {
                 (0..3).for_each(|k| us[at + k] -= torque[k]);
             });
         }
-        for (index, blocks) in self.geometry.iter().enumerate() {
-            let Some(blocks) = blocks else { continue };
-            for e in 0..blocks.len() {
-                let rows = blocks.block(e).chunks_exact(blocks.width(e).max(1));
-                let places = || places(problem, evaluation, index, e);
-                for (row, a) in rows.zip(places()) {
-                    for (g, b) in row.iter().zip(places()) {
-                        ys[b] += g * forces[a];
-                    }
-                }
-            }
-        }
+        add_geometry_transposed(problem, evaluation, &self.geometry, forces, ys);
         self.pull_back(equations, [y, u]);
     }
 
@@ -420,6 +424,77 @@ impl Linearised {
             laws: &self.laws,
             room: &equations.law,
         }
+    }
+
+    /// Finds how all nodes move and change their velocities with the independent coordinates (n).
+    pub(crate) fn push(&mut self, equations: &Equations, moved: [&[f64]; 2]) {
+        let Equations {
+            problem,
+            evaluation,
+            state,
+            ..
+        } = equations;
+        push(
+            problem,
+            evaluation,
+            state,
+            moved,
+            &mut self.nodes,
+            &mut self.variation,
+        );
+    }
+
+    /// Finds how all nodes move with displacements of the independent coordinates (n), and how their
+    /// velocities turn with these.
+    pub(crate) fn push_displacement(&mut self, equations: &Equations, y: &[f64]) {
+        let Equations {
+            problem,
+            evaluation,
+            state,
+            ..
+        } = equations;
+        let [ys, us, ..] = &mut self.nodes;
+        scatter(problem, y, ys);
+        evaluation.push_forward(problem, ys);
+        us.fill(0.0);
+        if !self.variation.is_empty() {
+            self.variation
+                .apply(problem, evaluation, &state.velocities, ys, us);
+        }
+    }
+
+    /// Carries the weights of displacements and velocities of all nodes that stand in the first two
+    /// vectors on these to the independent coordinates (n).
+    pub(crate) fn pull_back_nodes(&mut self, equations: &Equations, out: [&mut [f64]; 2]) {
+        self.pull_back(equations, out);
+    }
+
+    /// Takes a change of what deformations begin at, on all nodes, for the next products.
+    pub(crate) fn begin_at(&mut self, begin: &[f64]) {
+        if let Some(deformed) = &mut self.deformed {
+            deformed.begin.copy_from_slice(begin);
+        }
+    }
+
+    /// What deformations begin at does not change in the next products.
+    pub(crate) fn begin_still(&mut self) {
+        if let Some(deformed) = &mut self.deformed {
+            deformed.begin.fill(0.0);
+        }
+    }
+
+    /// Finds how laws see the nodes move that were pushed last.
+    pub(crate) fn see(&mut self, equations: &Equations) {
+        let [ys, us, ..] = &self.nodes;
+        if let Some(deformed) = &mut self.deformed {
+            deformed.see(&equations.problem, [ys, us]);
+        }
+    }
+
+    /// The displacements that laws saw last, and the velocities.
+    pub(crate) fn seen(&self) -> [&[f64]; 2] {
+        let [ys, us, ..] = &self.nodes;
+        [self.deformed.as_ref().map_or(ys, |deformed| &deformed.seen), us]
     }
 
     /// How all nodes moved and changed their velocities in the last product.
@@ -443,6 +518,27 @@ impl Linearised {
         self.pull_back(equations, out);
     }
 
+    /// Writes what weights of the displacements that laws see, of velocities and of displacements of
+    /// all nodes are on the independent coordinates (n).
+    pub(crate) fn pull_back_seen(
+        &mut self,
+        equations: &Equations,
+        [seen, velocities, moved]: [&[f64]; 3],
+        out: [&mut [f64]; 2],
+    ) {
+        let [ys, us, ..] = &mut self.nodes;
+        ys.copy_from_slice(moved);
+        us.copy_from_slice(velocities);
+        match &mut self.deformed {
+            Some(deformed) => {
+                deformed.seen.copy_from_slice(seen);
+                deformed.see_transposed(&equations.problem, [ys, us]);
+            }
+            None => ys.iter_mut().zip(seen).for_each(|(y, s)| *y += s),
+        }
+        self.pull_back(equations, out);
+    }
+
     /// Carries weights of displacements and velocities of all nodes to the independent coordinates.
     fn pull_back(&mut self, equations: &Equations, [y, u]: [&mut [f64]; 2]) {
         let Equations {
@@ -461,6 +557,68 @@ impl Linearised {
         gather(problem, ys, y);
         evaluation.pull_back(problem, us);
         gather(problem, us, u);
+    }
+}
+
+/// Adds the changes of forces on all nodes that turn with displacements `ys` of all nodes.
+pub(crate) fn add_geometry(
+    problem: &Problem,
+    evaluation: &Evaluation,
+    geometry: &[Option<Blocks>],
+    ys: &[f64],
+    forces: &mut [f64],
+) {
+    for (index, blocks) in geometry.iter().enumerate() {
+        let Some(blocks) = blocks else { continue };
+        for e in 0..blocks.len() {
+            let rows = blocks.block(e).chunks_exact(blocks.width(e).max(1));
+            let places = || places(problem, evaluation, index, e);
+            for (row, a) in rows.zip(places()) {
+                forces[a] += row.iter().zip(places()).map(|(g, b)| g * ys[b]).sum::<f64>();
+            }
+        }
+    }
+}
+
+/// Adds the transposed product of [`add_geometry`].
+pub(crate) fn add_geometry_transposed(
+    problem: &Problem,
+    evaluation: &Evaluation,
+    geometry: &[Option<Blocks>],
+    forces: &[f64],
+    ys: &mut [f64],
+) {
+    for (index, blocks) in geometry.iter().enumerate() {
+        let Some(blocks) = blocks else { continue };
+        for e in 0..blocks.len() {
+            let rows = blocks.block(e).chunks_exact(blocks.width(e).max(1));
+            let places = || places(problem, evaluation, index, e);
+            for (row, a) in rows.zip(places()) {
+                for (g, b) in row.iter().zip(places()) {
+                    ys[b] += g * forces[a];
+                }
+            }
+        }
+    }
+}
+
+/// Writes how all nodes move and change their velocities with the independent coordinates: to the first
+/// two of four vectors on all nodes.
+fn push(
+    problem: &Problem,
+    evaluation: &Evaluation,
+    state: &State,
+    [y, u]: [&[f64]; 2],
+    [ys, us, _, curved]: &mut [Vec<f64>; 4],
+    variation: &mut VelocityVariation,
+) {
+    scatter(problem, y, ys);
+    evaluation.push_forward(problem, ys);
+    scatter(problem, u, us);
+    evaluation.push_forward(problem, us);
+    if !variation.is_empty() {
+        variation.apply(problem, evaluation, &state.velocities, ys, curved);
+        us.iter_mut().zip(&*curved).for_each(|(u, b)| *u += b);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::implicit::{Implicit, OfElements, SOLVED, check_external, check_own_numbers, check_state};
 use crate::kinematics::gather;
-use crate::solve::SolveReport;
+use crate::solve::{Matrix, SolveReport};
 use crate::vibration::{self, CriticalLoad, VibrationMode};
 use crate::{Family, GradientError, check_length};
 use pliant_model::{NodeId, Problem, State};
@@ -92,7 +92,7 @@ impl RestDerivative {
                 limit: SOLVED,
             });
         }
-        saddle.place(equations, linearised, None, kept)?;
+        saddle.place(equations, linearised, Matrix::Rest, kept)?;
         self.implicit.is_placed();
         Ok(())
     }

@@ -51,6 +51,26 @@ pub(crate) struct FactoredStep<'a> {
     pub(crate) start: &'a State,
 }
 
+/// The symmetric matrix that preconditions the equations.
+#[derive(Clone, Copy)]
+pub(crate) enum Matrix<'a> {
+    /// That of a step.
+    Step(FactoredStep<'a>),
+    /// That of rest.
+    Rest,
+    /// Masses and elastic stiffness over a time `w` (s), `M + w^2 K`, with some of the rows.
+    Elastic { w: f64, is_active: &'a dyn Fn(usize) -> bool },
+}
+
+impl<'a> Matrix<'a> {
+    fn step(&self) -> Option<FactoredStep<'a>> {
+        match self {
+            Self::Step(step) => Some(*step),
+            _ => None,
+        }
+    }
+}
+
 /// The saddle-point system of a derivative and its factor.
 #[derive(Debug)]
 pub(crate) struct Saddle {
@@ -119,10 +139,10 @@ impl Saddle {
         &mut self,
         equations: &mut Equations,
         linearised: &Linearised,
-        step: Option<FactoredStep<'_>>,
+        matrix: Matrix<'_>,
         kept: &KeptMoment,
     ) -> Result<(), GradientError> {
-        let laws = &linearised.laws;
+        let (laws, step) = (&linearised.laws, matrix.step());
         self.assembler.fixed_mut().copy_from_slice(&kept.fixed);
         self.fixed.copy_from_slice(&kept.fixed);
         let geometry = GeometricTerms {
@@ -135,8 +155,8 @@ impl Saddle {
             state,
             ..
         } = &mut *equations;
-        match step {
-            Some(step) => self.assembler.fill(
+        match matrix {
+            Matrix::Step(step) => self.assembler.fill(
                 problem,
                 evaluation,
                 &step.scheme.with_geometry(geometry),
@@ -148,12 +168,21 @@ impl Saddle {
                     motion: &[],
                 },
             ),
-            None => self
+            Matrix::Rest => self
                 .assembler
                 .fill_rest(problem, evaluation, state, &kept.multipliers),
+            Matrix::Elastic { w, .. } => {
+                let scheme = Scheme::implicit_euler(w).with_geometry(GeometricTerms::NONE);
+                self.assembler
+                    .fill_elastic(problem, evaluation, &scheme, state, true);
+            }
         }
+        let stays = |row: usize| match matrix {
+            Matrix::Elastic { is_active, .. } => !is_active(row),
+            _ => laws.at_bound[row],
+        };
         self.of_rows.held.clear();
-        for (row, _) in laws.at_bound.iter().enumerate().filter(|(_, b)| **b) {
+        for row in (0..problem.row_count()).filter(|row| stays(*row)) {
             let KktSystem { w, j, fixed, .. } = self.assembler.system();
             let terms = j.row_entries(row).filter(|(k, _)| !fixed[*k]);
             let given: f64 = terms.map(|(k, v)| v * v / w.get(k, k).abs()).sum();
@@ -189,17 +218,21 @@ impl Saddle {
             0 => self.assembler.system(),
             _ => extended.fill(self.assembler.system(), &[], tail)?,
         };
-        let singular = self.solver.prepare(system, step.is_some())?;
+        let singular = self.solver.prepare(system, !matches!(matrix, Matrix::Rest))?;
         self.solver.singular = singular.map(|variable| match variable {
             Variable::Dof(k) => equations.problem.describe_dof(k),
             Variable::Row(k) if k < equations.rows.len() => equations.problem.describe_row(k),
             Variable::Row(_) => "a contact".to_owned(),
         });
-        self.find_units(equations, linearised, step.map(|step| step.scheme));
+        match matrix {
+            Matrix::Elastic { w, is_active } => self.take_units_of(w * w, is_active),
+            _ => self.find_units(equations, linearised, step.map(|step| step.scheme)),
+        }
+        self.find_scales();
         Ok(())
     }
 
-    /// The units of the equations in those of the system, and the scales of the unknowns.
+    /// The units of the equations in those of the system.
     fn find_units(&mut self, equations: &Equations, linearised: &Linearised, step: Option<&Scheme>) {
         let laws = &linearised.laws;
         self.units.forces = step.map_or(1.0, |step| step.h);
@@ -218,6 +251,19 @@ impl Saddle {
                 *unit = 1.0;
             }
         }
+    }
+
+    /// Takes equations of which those of the coordinates, and multipliers, are `unit` times as large in
+    /// the system of an elastic matrix; rows that are not active have the equation of their multiplier.
+    pub(crate) fn take_units_of(&mut self, unit: f64, is_active: &dyn Fn(usize) -> bool) {
+        (self.units.dofs, self.units.forces) = (unit, unit);
+        for (row, of_row) in self.units.rows.iter_mut().enumerate() {
+            *of_row = if is_active(row) { 1.0 } else { unit.recip() };
+        }
+    }
+
+    /// The scales of the unknowns.
+    fn find_scales(&mut self) {
         let KktSystem { w, j, r, fixed, .. } = self.behind.system(self.assembler.system());
         let [of_dofs, of_rows] = &mut self.scales;
         for (i, scale) in of_dofs.iter_mut().enumerate() {

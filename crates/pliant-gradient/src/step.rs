@@ -13,7 +13,8 @@ use crate::contacts::ContactStart;
 use crate::equations::{Kinetics, Unknown};
 use crate::implicit::{Implicit, SOLVED, check_external, check_state};
 use crate::kinematics::{Retraction, gather};
-use crate::solve::{FactoredStep, SolveReport};
+use crate::solve::{FactoredStep, Matrix, SolveReport};
+use crate::staged::StagedStep;
 use crate::taken::{ActiveSet, StepWeights, TakenStep};
 use crate::{GradientError, StateVector, check_length};
 use forwards::{Way, solve_forwards};
@@ -62,7 +63,7 @@ const SLOW: f64 = 1e-6;
 /// let mut derivative = StepDerivative::new(&problem)?;
 /// derivative.place(&problem, &TakenStep {
 ///     h: 0.5, time: 0.0, start: &start, end: &end, multipliers: &[], external: &[], fixed: &[false],
-///     contacts: &[], before: None, weights: StepWeights::END,
+///     contacts: &[], before: None, weights: StepWeights::END, stages: None,
 /// })?;
 /// let mut moved = StateVector::zeros(1);
 /// derivative.tangent(&StateVector { x: vec![1.0], v: vec![0.0] }, &mut moved)?;
@@ -90,6 +91,22 @@ pub struct StepDerivative {
     rows: [Vec<f64>; 2],
     /// Changes of forces at the start.
     elsewhere: Vec<f64>,
+    staged: Staged,
+}
+
+/// The derivative of steps of two stages, once there was one.
+#[derive(Debug, Default)]
+struct Staged {
+    made: Option<Box<StagedStep>>,
+    /// Whether the step that was placed last is one.
+    is_placed: bool,
+}
+
+impl Staged {
+    /// That of the step that was placed last, if it is one of stages.
+    fn placed(&mut self) -> Option<&mut StagedStep> {
+        self.made.as_deref_mut().filter(|_| self.is_placed)
+    }
 }
 
 impl StepDerivative {
@@ -124,6 +141,7 @@ impl StepDerivative {
             room: std::array::from_fn(|_| vec![0.0; n]),
             rows: std::array::from_fn(|_| vec![0.0; m]),
             elsewhere: Vec::new(),
+            staged: Staged::default(),
         })
     }
 
@@ -138,6 +156,9 @@ impl StepDerivative {
     /// [`GradientError::Solve`].
     pub fn place(&mut self, problem: &Problem, step: &TakenStep<'_>) -> Result<(), GradientError> {
         self.begin(problem, step)?;
+        if step.stages.is_some() {
+            return self.place_staged(problem, step);
+        }
         let contacts = &mut self.implicit.linearised.contacts;
         contacts.place(problem, step.contacts, ContactStart::of(step))?;
         self.linearise(step.start)?;
@@ -152,6 +173,19 @@ impl StepDerivative {
             ..of_contacts
         };
         self.is_placed();
+        Ok(())
+    }
+
+    /// Takes a step of two stages.
+    fn place_staged(&mut self, problem: &Problem, step: &TakenStep<'_>) -> Result<(), GradientError> {
+        let staged = match &mut self.staged.made {
+            Some(staged) => staged,
+            none => none.insert(Box::new(StagedStep::new(problem)?)),
+        };
+        staged.place(problem, step)?;
+        self.staged.is_placed = true;
+        self.active = ActiveSet::default();
+        self.implicit.is_placed();
         Ok(())
     }
 
@@ -170,6 +204,7 @@ impl StepDerivative {
     /// [`GradientError::NotBuilt`] for contacts in a step of BDF2; [`GradientError::Length`],
     /// [`GradientError::Structure`].
     fn begin(&mut self, problem: &Problem, step: &TakenStep<'_>) -> Result<(), GradientError> {
+        self.staged.is_placed = false;
         self.implicit.begin(problem)?;
         for (state, of) in [
             (
@@ -273,7 +308,7 @@ impl StepDerivative {
             scheme: &self.relation.scheme(),
             start,
         };
-        saddle.place(equations, linearised, Some(factored), kept)
+        saddle.place(equations, linearised, Matrix::Step(factored), kept)
     }
 
     /// The equations are solved where they are linearised.
@@ -412,6 +447,10 @@ impl StepDerivative {
         [out, memory]: [&mut StateVector; 2],
     ) -> Result<SolveReport, GradientError> {
         self.implicit.check_placed()?;
+        if let Some(staged) = self.staged.placed() {
+            memory.clear(from.x.len());
+            return staged.tangent(from, changes, out);
+        }
         let relation = self.relation;
         let (reach, span) = (relation.reach, relation.inertia_span());
         let Implicit {
@@ -507,6 +546,12 @@ impl StepDerivative {
         [out, before]: [&mut StateVector; 2],
     ) -> Result<SolveReport, GradientError> {
         self.implicit.check_placed()?;
+        if let Some(staged) = self.staged.placed() {
+            let report = staged.adjoint(from, out)?;
+            before.clear(from.x.len());
+            self.implicit.has_adjoint();
+            return Ok(report);
+        }
         let relation = self.relation;
         let (reach, span) = (relation.reach, relation.inertia_span());
         let start_equations = &mut self.start_equations;

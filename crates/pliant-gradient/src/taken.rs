@@ -27,6 +27,22 @@ pub struct TakenStep<'a> {
     pub before: Option<StepBefore<'a>>,
     /// Weights of its end.
     pub weights: StepWeights,
+    /// Its stages, of a step of SDIRK2.
+    pub stages: Option<TakenStages<'a>>,
+}
+
+/// The stages of a step of SDIRK2: accelerations of the independent coordinates (n; m/s^2, rad/s^2)
+/// and multipliers (m; N, N m).
+#[derive(Clone, Copy, Debug)]
+pub struct TakenStages<'a> {
+    /// Accelerations of the second stage.
+    pub accelerations: &'a [f64],
+    /// By how much they are above those of the first.
+    pub jump: &'a [f64],
+    /// Multipliers of the second stage.
+    pub multipliers: &'a [f64],
+    /// By how much they are above those of the first.
+    pub multipliers_jump: &'a [f64],
 }
 
 /// Weights of the end of a step of the nonlinear method, in (0, 1]: the equation of motion is the

@@ -255,6 +255,10 @@ pub struct NewtonOptions {
     /// How often a step of [`Integrator::Sdirk2`] is halved at most, where its stages are not
     /// solved, or gain or lose energy; what is still not solved then is taken by one stage.
     pub stage_halvings: usize,
+    /// Solves the stages of [`Integrator::Sdirk2`], and the projection that ends them, until rounding
+    /// ends it, instead of to a share of the error of the step: the step is then a solution of its
+    /// equations as derivatives of steps need it.
+    pub exact_stages: bool,
     /// The largest loss of energy by these stages, as a share of what the step turns over; a step
     /// that loses more is halved, and its halves if they lose more and less than it. What it may
     /// gain is in [`Options::accuracy`](crate::Options::accuracy).
@@ -270,6 +274,7 @@ impl Default for NewtonOptions {
             iterations: 50,
             halvings: 16,
             stage_halvings: 4,
+            exact_stages: false,
             energy_loss: 5e-3,
         }
     }

@@ -9,6 +9,7 @@ mod apart;
 mod bracket;
 pub(crate) mod certify;
 pub(crate) mod located;
+pub(crate) mod parts;
 pub(crate) mod project;
 pub(crate) mod retry;
 pub(crate) mod settle;

@@ -4,12 +4,13 @@ mod closing;
 mod contacts;
 mod family;
 mod forward;
+mod halves;
 mod moves;
 mod schedule;
 mod trajectory;
 mod walk;
 
-use crate::control::located::{self, EachPart, PartEnd, TakenPart};
+use crate::control::located::{self, EachPart};
 use crate::{Error, Integrator, Options, Simulation};
 pub(crate) use contacts::taken_contacts;
 pub use family::family_of_simulations;
@@ -17,10 +18,11 @@ use pliant_gradient::check_index;
 pub use pliant_gradient::{
     ActiveSet, ContactBranch, ContactIdentity, ContactMove, ContactNumbers, ContactPlace, ContactSample,
     ContactWay, CriticalLoad, Family, FamilyContacts, GradientError, MakeModel, Member, RestDerivative,
-    RestState, SolveReport, StateVector, StepBefore, StepDerivative, StepWeights, TakenContact, TakenStep,
-    VibrationMode, check_length,
+    RestState, SolveReport, StateVector, StepBefore, StepDerivative, StepWeights, TakenContact, TakenStages,
+    TakenStep, VibrationMode, check_length,
 };
 use pliant_model::{Problem, RowGroup, State};
+use pliant_stepper::IntegratorMemory;
 use pliant_stepper::integrator::{Bdf2, ImplicitMethod};
 pub use trajectory::{
     Control, NodeGradient, Objective, Trajectory, TrajectoryGradient, TrajectoryReport, TrajectoryTangent,
@@ -62,7 +64,7 @@ pub(crate) fn check_whole(simulation: &Simulation, time: f64) -> Result<(), Grad
         })
     };
     if simulation.start.time != time {
-        return refuse("it was taken in halves: choose a shorter step");
+        return refuse("parts of the model were taken by themselves, or in halves: choose a shorter step");
     }
     match simulation.contacts_report().corrections.count {
         0 => Ok(()),
@@ -72,9 +74,9 @@ pub(crate) fn check_whole(simulation: &Simulation, time: f64) -> Result<(), Grad
     }
 }
 
-/// Whether steps of a method have derivatives: the nonlinear step, with any weights, and BDF2.
+/// Whether steps of a method have derivatives: the nonlinear step, with any weights, BDF2 and SDIRK2.
 pub fn has_derivative(integrator: &Integrator) -> bool {
-    *integrator == Integrator::Nonlinear || is_bdf2(integrator)
+    matches!(integrator, Integrator::Nonlinear | Integrator::Sdirk2) || is_bdf2(integrator)
 }
 
 /// Whether a method is BDF2, or says so: every step is compared with its equations.
@@ -124,6 +126,33 @@ pub(crate) fn step_before(simulation: &Simulation) -> Option<StepBefore<'_>> {
     })
 }
 
+/// The stages of the last step, if it is one of SDIRK2 that two stages took.
+pub(crate) fn step_stages(simulation: &Simulation) -> Option<TakenStages<'_>> {
+    match simulation.options.integrator {
+        Integrator::Sdirk2 => stages_of(simulation.problem(), &simulation.motion.integrator),
+        _ => None,
+    }
+}
+
+/// The stages that SDIRK2 remembers of a step.
+fn stages_of<'a>(problem: &Problem, memory: &'a IntegratorMemory) -> Option<TakenStages<'a>> {
+    let (n, m) = (problem.dof_count(), problem.row_count());
+    let is_own = memory.method == "SDIRK2" && memory.vectors.len() == 2 * (n + m);
+    let (last, jump) = memory.vectors.split_at_checked(n + m).filter(|_| is_own)?;
+    let ((accelerations, multipliers), (of_accelerations, of_multipliers)) = (last.split_at(n), jump.split_at(n));
+    Some(TakenStages {
+        accelerations,
+        jump: of_accelerations,
+        multipliers,
+        multipliers_jump: of_multipliers,
+    })
+}
+
+/// Takes steps of SDIRK2 from here on whose stages are solved until rounding ends it.
+pub(crate) fn solve_stages_exactly(simulation: &mut Simulation) {
+    simulation.options.tuning.newton.exact_stages |= simulation.options.integrator == Integrator::Sdirk2;
+}
+
 /// Refuses steps that are not those of the equations of `pliant-gradient`.
 ///
 /// # Errors
@@ -138,10 +167,10 @@ pub(crate) fn check_method(options: &Options) -> Result<(), GradientError> {
     if !has_derivative(&options.integrator) {
         return refuse(
             "steps of this method",
-            "only those of `Integrator::Nonlinear` and `Integrator::bdf2()` have one; set `options.integrator`",
+            "only those of `Integrator::Sdirk2`, `Integrator::Nonlinear` and `Integrator::bdf2()` have one; set `options.integrator`",
         );
     }
-    if is_bdf2(&options.integrator) {
+    if options.integrator != Integrator::Nonlinear {
         return Ok(());
     }
     if !options.own_alpha.is_empty() {
@@ -179,7 +208,5 @@ fn each_part(
     if simulation.locates_impacts() {
         return located::step(simulation, h, each).map(drop);
     }
-    simulation.step(h)?;
-    let end = PartEnd::Whole;
-    each(simulation, TakenPart { h, end })
+    halves::step(simulation, h, each)
 }

@@ -14,6 +14,10 @@ impl StepDerivative {
     /// # Errors
     /// [`GradientError::NotReady`].
     pub fn by_force(&mut self, out: &mut Vec<f64>) -> Result<(), GradientError> {
+        if let Some(staged) = self.staged.placed() {
+            self.implicit.check_adjoint()?;
+            return staged.by_force(out);
+        }
         self.implicit.by_force(out)?;
         if let Some(start) = self.start_equations.active_mut() {
             start.add_by_force(&self.implicit.adjoint[0], out);
@@ -28,6 +32,10 @@ impl StepDerivative {
     /// # Errors
     /// [`GradientError::NotReady`].
     pub fn by_input(&mut self, out: &mut Vec<f64>) -> Result<(), GradientError> {
+        if let Some(staged) = self.staged.placed() {
+            self.implicit.check_adjoint()?;
+            return staged.by_input(out);
+        }
         self.implicit.by_input(out)?;
         if let Some(start) = self.start_equations.active_mut() {
             let Implicit {
@@ -49,6 +57,9 @@ impl StepDerivative {
     /// model has no value at the present positions.
     pub fn by_parameter(&mut self, family: &mut Family, parameter: usize) -> Result<f64, GradientError> {
         self.implicit.check_adjoint()?;
+        if let Some(staged) = self.staged.placed() {
+            return staged.by_parameter(family, parameter);
+        }
         let [mut dr, mut ds, forces] = std::mem::take(&mut self.implicit.changes);
         let changed = self.change(family, parameter, [&mut dr, &mut ds], [None, None]);
         let whole = -self.implicit.work([&dr, &ds]);
@@ -76,6 +87,12 @@ impl StepDerivative {
     ) -> Result<f64, GradientError> {
         self.implicit.check_adjoint()?;
         check_own_numbers(self.implicit.problem(), node)?;
+        if self.staged.placed().is_some() {
+            return Err(GradientError::NotBuilt {
+                what: "a step of SDIRK2 by the numbers of each element".to_owned(),
+                why: "take `Integrator::Nonlinear`, or one parameter for each",
+            });
+        }
         let [mut dr, mut ds, mut forces] = std::mem::take(&mut self.implicit.changes);
         let mut elsewhere = std::mem::take(&mut self.elsewhere);
         elsewhere.clear();
@@ -113,6 +130,10 @@ impl StepDerivative {
         parameter: usize,
         out: [&mut Vec<f64>; 2],
     ) -> Result<(), GradientError> {
+        if let Some(staged) = self.staged.placed() {
+            self.implicit.check_placed()?;
+            return staged.equations_by(family, parameter, out);
+        }
         self.change(family, parameter, out, [None, None])
     }
 

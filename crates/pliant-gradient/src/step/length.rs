@@ -16,6 +16,12 @@ impl StepDerivative {
     /// [`tangent`](Self::tangent).
     pub fn by_length(&mut self, out: &mut StateVector) -> Result<SolveReport, GradientError> {
         self.implicit.check_placed()?;
+        if self.staged.placed().is_some() {
+            return Err(GradientError::NotBuilt {
+                what: "a step of SDIRK2 by its length".to_owned(),
+                why: "take `Integrator::Nonlinear`",
+            });
+        }
         let relation = self.relation;
         let span = relation.inertia_span();
         let Implicit {

@@ -9,6 +9,7 @@ mod types;
 pub use types::{Adaptive, AdaptiveReport, AdaptiveSummary, Event, Events, JumpReport};
 
 use super::StepStart;
+use super::parts::Parts;
 use crate::{Checkpoint, Error, Integrator, Options, Simulation};
 use error::Measured;
 use pliant_model::State;
@@ -25,7 +26,9 @@ use trial::Trial;
 pub(crate) struct AdaptiveWorkspace {
     pub(super) start: StepStart,
     /// The moment before the step, with the memory of the solvers, which trials leave changed.
-    pub(super) before: Checkpoint,
+    pub(crate) before: Checkpoint,
+    /// The parts of the last step.
+    pub(crate) parts: Parts,
     /// The end of the step taken at once.
     coarse: State,
     /// The middle of the step taken in halves.

@@ -41,6 +41,8 @@ pub(crate) enum PartEnd {
     BeforeImpact(EventKind),
     /// With an impact behind it.
     AfterImpact,
+    /// With a half of a step that was halved, or of a half.
+    Half,
 }
 
 /// A part of a step that was taken.

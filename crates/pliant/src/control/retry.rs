@@ -55,6 +55,7 @@ fn step_that_is_judged(simulation: &mut Simulation, h: f64) -> Result<StepReport
         ..Halvings::of(&simulation.options)
     };
     let mut left = MOST_ATTEMPTS;
+    simulation.adaptive.parts.clear();
     let mut result = step_or_halves(simulation, h, halvings, &mut left);
     if matches!(result, Err(Error::NotCertified { .. })) {
         let more = match halvings.most {
@@ -68,6 +69,7 @@ fn step_that_is_judged(simulation: &mut Simulation, h: f64) -> Result<StepReport
             ..halvings
         };
         left = MOST_ATTEMPTS;
+        simulation.adaptive.parts.clear();
         result = step_or_halves(simulation, h, halvings, &mut left);
     }
     if let (Ok(_), Some(contacts)) = (&result, &mut simulation.system.contacts) {
@@ -235,6 +237,7 @@ fn step_or_halves(
         ..Conditions::default()
     };
     let steps = simulation.counters().steps;
+    let mark = simulation.adaptive.parts.mark();
     let (mut solved, mut loss) = (false, f64::INFINITY);
     let mut cause = Cause::Unknown;
     match simulation.step_at_once(h, conditions) {
@@ -259,7 +262,10 @@ fn step_or_halves(
                 check_locks(simulation, h, f64::INFINITY)?;
             }
         }
-        result => return stands_alone(simulation, result, halvings, steps),
+        result => {
+            simulation.adaptive.parts.add(h, conditions);
+            return stands_alone(simulation, result, halvings, steps);
+        }
     }
     let before = simulation.checkpoint();
     let in_parts = Halvings {
@@ -279,10 +285,14 @@ fn step_or_halves(
         whole: &|simulation, left| whole_step(simulation, h, halvings, left),
     };
     let result = match apart::step(simulation, h, cause, &before, &ways, left)? {
-        Some(report) => Ok(report),
+        Some(report) => {
+            simulation.adaptive.parts.add_other(mark);
+            Ok(report)
+        }
         None => halves(simulation, left),
     };
     let go_back = |simulation: &mut Simulation| {
+        simulation.adaptive.parts.go_back(mark);
         simulation.restore(&before)?;
         simulation.system.set_steps(steps);
         Ok(())
@@ -303,6 +313,7 @@ fn step_or_halves(
             // The whole was good but for its energy.
             if solved {
                 let whole = simulation.step_at_once(h, Conditions::default());
+                simulation.adaptive.parts.add(h, Conditions::default());
                 return stands_alone(simulation, whole, halvings, steps);
             }
             Err(error)
@@ -332,13 +343,17 @@ fn with_impacts(
         in_parts: &|simulation, left| step_or_halves(simulation, h, unjudged, left),
         whole: &|simulation, left| whole_step(simulation, h, unjudged, left),
     };
+    let mark = simulation.adaptive.parts.mark();
     let Some(report) = apart::step(simulation, h, cause, &before, &ways, left)? else {
+        simulation.adaptive.parts.go_back(mark);
         return step_or_halves(simulation, h, together, left);
     };
+    simulation.adaptive.parts.add_other(mark);
     match judge(simulation, &report, halvings) {
         None => Ok(report),
         Some(_) => {
             simulation.restore(&before)?;
+            simulation.adaptive.parts.go_back(mark);
             step_or_halves(simulation, h, together, left)
         }
     }
@@ -396,7 +411,9 @@ fn by_fallback(
     let (coupling, operations) = (contacts.friction_coupling, tuning.work.contact_operations);
     contacts.friction_coupling = contacts.friction_fallback.unwrap_or(coupling);
     tuning.work.contact_operations = operations.max(WorkLimits::default().contact_operations);
+    let mark = simulation.adaptive.parts.mark();
     let result = step_or_halves(simulation, h, halvings, left);
+    simulation.adaptive.parts.add_other(mark);
     let Options { contacts, tuning, .. } = &mut simulation.options;
     contacts.friction_coupling = coupling;
     tuning.work.contact_operations = operations;

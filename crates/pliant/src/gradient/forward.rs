@@ -68,7 +68,7 @@ impl<'a> Forward<'a> {
         taken: TakenPart,
     ) -> Result<(), TrajectoryError> {
         let last = self.end.as_ref().map(|(_, part)| part.end);
-        let begins_step = matches!(last, None | Some(PartEnd::Whole));
+        let begins_step = matches!(last, None | Some(PartEnd::Whole | PartEnd::Half));
         match &self.end {
             Some((end, _)) => check_unmoved(end, &simulation.start.state, simulation.start.time)?,
             None => self.end = Some((State::default(), taken)),

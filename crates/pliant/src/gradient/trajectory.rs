@@ -4,7 +4,7 @@ use super::forward::Forward;
 use super::walk::Walk;
 use super::{
     ActiveSet, Family, GradientError, StateVector, StepWeights, TrajectoryError, check_index, check_length,
-    check_whole, each_part, step_weights,
+    check_whole, each_part, solve_stages_exactly, step_weights,
 };
 use crate::Simulation;
 use pliant_model::NodeId;
@@ -182,6 +182,7 @@ impl<'b> Trajectory<'b> {
         }
         self.check_elements(simulation)?;
         self.check_smoothing(simulation)?;
+        solve_stages_exactly(simulation);
         Walk::new(simulation, self, objective)?.take()
     }
 
@@ -258,6 +259,7 @@ impl<'b> Trajectory<'b> {
         let family_size = self.family.as_ref().map_or(0, |family| family.len());
         check_length("parameters of a direction", family_size, parameters.len())?;
         self.check_smoothing(simulation)?;
+        solve_stages_exactly(simulation);
         let all = simulation.model().velocity_count();
         let mut start = direction.clone();
         if let Some(family) = &self.family {

@@ -6,11 +6,13 @@ use super::schedule::split;
 use super::trajectory::{NodeGradient, Objective, Trajectory, TrajectoryGradient};
 use super::{
     GradientError, SolveReport, StateVector, StepBefore, StepDerivative, StepWeights, TakenContact,
-    TakenStep, TrajectoryError, check_unmoved, check_whole, each_part, step_before, step_weights,
+    TakenStep, TrajectoryError, check_unmoved, check_whole, each_part, stages_of, step_before,
+    step_stages, step_weights,
 };
 use crate::control::located::{PartEnd, TakenPart};
 use crate::{Checkpoint, Simulation};
 use pliant_model::{Parameters, Problem, State};
+use pliant_stepper::IntegratorMemory;
 
 /// One moment of a run, as far as a derivative needs it.
 #[derive(Debug, Default)]
@@ -30,6 +32,8 @@ pub(super) struct Moment {
     memory: [Vec<f64>; 2],
     /// Weights of the end of the step that ended here.
     weights: StepWeights,
+    /// The stages of that step, if it is one of SDIRK2.
+    stages: IntegratorMemory,
 }
 
 impl Moment {
@@ -42,6 +46,10 @@ impl Moment {
         self.parameters.clone_from(simulation.problem().parameters());
         self.time = motion.time;
         self.weights = step_weights(&simulation.options);
+        self.stages.forget();
+        if step_stages(simulation).is_some() {
+            self.stages.clone_from(&motion.integrator);
+        }
     }
 
     /// Takes the start of the step that has just been taken as this moment: with velocities that
@@ -367,6 +375,7 @@ impl Walk<'_, '_> {
                 displacement: &start.memory[1],
             }),
             weights: end.weights,
+            stages: stages_of(&self.problem, &end.stages),
         };
         match self.trajectory.smoothing {
             Some(energy) => {
@@ -385,7 +394,8 @@ impl Walk<'_, '_> {
         }
         self.out.report.active += self.derivative.active_set();
         let before = at.checked_sub(1).map(|i| self.parts[i]);
-        let is_rest = taken.end == PartEnd::Whole && before.is_some_and(|part| part.step == step);
+        let is_located = |part: RecordedPart| part.step == step && part.taken.end != PartEnd::Half;
+        let is_rest = taken.end == PartEnd::Whole && before.is_some_and(is_located);
         if is_rest || matches!(taken.end, PartEnd::BeforeImpact(_)) {
             self.derivative.by_length(&mut self.times.lengthened)?;
             let (gradient, parameters) = (&mut self.gradient, &mut self.out.parameters);

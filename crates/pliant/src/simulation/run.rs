@@ -5,7 +5,7 @@ use super::Simulation;
 use crate::control::{StepStart, adaptive, settle};
 use crate::gradient::{
     GradientError, RestState, StepDerivative, TakenContact, TakenStep, check_method, check_rows, step_before,
-    step_weights, taken_contacts,
+    step_stages, step_weights, taken_contacts,
 };
 use crate::statics::path::{self, Next, Walk};
 use crate::statics::{Search, Setting, Workspace, buckling, equilibrium, modes, reduction, refuse};
@@ -402,6 +402,7 @@ impl Simulation {
             contacts,
             before: step_before(self),
             weights: step_weights(&self.options),
+            stages: step_stages(self),
         })
     }
 

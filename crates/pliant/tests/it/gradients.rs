@@ -11,6 +11,7 @@ mod impacts;
 mod memory;
 mod rest;
 mod smoothing;
+mod stages;
 mod steps;
 mod trajectories;
 mod vibrations;

@@ -7,9 +7,15 @@
 //! |dx|_M^2/(2 w^2) + V(phi(x + dx)) - f_e dx,   phi_hard(x + dx) = target
 //! ```
 //!
-//! linearised: `(M + w^2 K) dx - J^T mu = w^2 (f(x) - f_e)`, `J dx + C/w^2 mu + phi(x) - e = 0`.
-//! Then velocities go to the hard rows in the metric of the same matrix, with its factor. Both are
-//! of third order in the step.
+//! by Newton's method with the elastic stiffness, `w^2 K` beside `M`, for
+//!
+//! ```math
+//! M dx - J^T mu = w^2 (f(x + dx) - f_e),   C/w^2 mu + phi(x + dx) - e = 0
+//! ```
+//!
+//! until hard rows hold, which from deformations of third order in the step is one solve or two;
+//! with `exact_stages` until rounding ends it. Then velocities go to the hard rows in the metric of
+//! the same matrix, with its factor or, with `exact_stages`, anew. Both are of third order.
 
 use super::deformations::{Deformations, starts_where_held};
 use crate::method::stabilise::solve_prepared;
@@ -18,11 +24,14 @@ use crate::observe::{Residuals, correction_error, is_at_bound};
 use crate::system::{System, gather};
 use crate::{Error, WorkPart};
 use pliant_kkt::{GeometricTerms, Scheme};
-use pliant_model::{ComponentId, Level, RowGroup, RowLaw};
+use pliant_model::{ComponentId, Evaluation, Level, Problem, RowGroup, RowLaw};
 use pliant_solvers::{SolveError, Status};
 
 /// Solves for the displacement at most.
 const SOLVES: usize = 8;
+
+/// Ratio of two displacements above which the second is rounding.
+const SETTLES: f64 = 0.5;
 
 /// Share of the last violation above which a factor is made anew.
 const SLOW: f64 = 0.2;
@@ -98,6 +107,14 @@ pub(super) struct Projection {
     /// Difference of forces on all nodes, then on the independent coordinates.
     difference: Vec<f64>,
     primal: Vec<f64>,
+    /// The displacement so far on the independent coordinates, and impulses of rows over the time
+    /// of the displacement (N s^2, N m s^2).
+    displacement: Vec<f64>,
+    mu: Vec<f64>,
+    /// What these strain compliant rows (m, rad).
+    strain: Vec<f64>,
+    /// Displacements of all nodes with a mass.
+    moved: Vec<f64>,
 }
 
 /// The way of one projection.
@@ -112,6 +129,8 @@ pub(super) struct Way {
     /// The velocities of mapped nodes are those of the Jacobians of the start of the step, which
     /// elastic rows are to keep at its end.
     pub(super) linear: bool,
+    /// Whether it goes on until rounding ends it.
+    pub(super) exact: bool,
 }
 
 impl Way {
@@ -201,7 +220,15 @@ impl Projection {
         self.classify(system, way, end, mu);
         let scheme = way.scheme();
         self.prepare(system, &scheme, start, end, Pass::Positions)?;
+        for (list, size) in [
+            (&mut self.displacement, system.model.dof_count()),
+            (&mut self.mu, system.model.row_count()),
+        ] {
+            list.clear();
+            list.resize(size, 0.0);
+        }
         let (mut solves, mut violation, mut factored) = (0, f64::INFINITY, true);
+        let mut last = f64::INFINITY;
         let mut status = Status::Converged;
         loop {
             self.fill_positions(system, deformations, way, end);
@@ -214,12 +241,16 @@ impl Projection {
                 node.space
                     .retract(&mut end.state.positions[node.position_range()], step);
             }
+            self.take_step(system, end);
             system.propagate_acting(end)?;
             system.check_factorisations(WorkPart::Stabilisation, start.time)?;
             let now = self.violation(system, end);
             // What a new factor does not decrease is rounding: the report has it.
             let slow = now > SLOW * violation;
-            if now == 0.0 || solves == SOLVES || factored && slow {
+            let moved = system.scratch.correction.x.iter().fold(0.0f64, |l, x| l.max(x.abs()));
+            let settled = !way.exact || !(moved <= SETTLES * last) || moved == 0.0;
+            last = moved;
+            if settled && (now == 0.0 || factored && slow) || solves == SOLVES {
                 let left = now / largest_coordinate(system, end);
                 if left > LEFT {
                     system.evaluate_forces(end, way.h)?;
@@ -251,7 +282,7 @@ impl Projection {
     ) -> Result<(), Error> {
         let scheme = way.scheme();
         // Rows of velocities have no part in the factor for positions, which they may contradict.
-        let mut anew = self.rows.contains(&Projected::Rate);
+        let mut anew = way.exact || self.rows.contains(&Projected::Rate);
         let holds = |row: &Projected| match row {
             Projected::Hard | Projected::Rate | Projected::Stopped { .. } => true,
             Projected::Elastic => way.linear,
@@ -384,6 +415,47 @@ impl Projection {
         }
     }
 
+    /// Takes a displacement that was solved for, and its impulses, to those before it.
+    fn take_step(&mut self, system: &System, end: &Motion) {
+        let solution = &system.scratch.correction;
+        let pairs = self.mu.iter_mut().zip(&solution.mu);
+        pairs.for_each(|(mu, more)| *mu += more);
+        let starts = &self.integrated;
+        for node in system.model.nodes() {
+            let Some(first) = node.first_dof() else { continue };
+            let (range, size) = (node.position_range(), node.velocity_range().len());
+            let (from, to) = (&starts[range.clone()], &end.state.positions[range]);
+            node.space
+                .local(from, to, &mut self.displacement[first..first + size]);
+        }
+    }
+
+    /// Adds the impulses of the rows, and those that the displacement takes, to the difference of
+    /// forces on all nodes.
+    fn add_multipliers_and_inertia(&mut self, model: &Problem, evaluation: &Evaluation) {
+        for group in model.row_groups() {
+            let first = model.node(group.node).first_velocity;
+            for k in 0..group.size * group.count {
+                self.difference[first + k] += self.mu[group.first_row + k];
+            }
+        }
+        self.moved.clear();
+        self.moved.resize(model.velocity_count(), 0.0);
+        for node in model.nodes() {
+            let Some(first) = node.first_dof() else { continue };
+            let range = node.velocity_range();
+            let size = range.len();
+            self.moved[range].copy_from_slice(&self.displacement[first..first + size]);
+        }
+        evaluation.push_forward_to_masses(model, &mut self.moved);
+        for mass in model.masses() {
+            let node = model.node(mass.node);
+            let range = node.velocity_range();
+            let (moved, out) = (&self.moved[range.clone()], &mut self.difference[range]);
+            mass.component.add_product(node.space, -1.0, moved, out);
+        }
+    }
+
     /// Right-hand sides of the displacement.
     fn fill_positions(&mut self, system: &mut System, deformations: &Deformations, way: Way, end: &Motion) {
         let System {
@@ -395,14 +467,27 @@ impl Projection {
         } = system;
         self.difference.clear();
         self.difference.resize(model.velocity_count(), 0.0);
-        for index in deformations.nodes() {
-            for k in model.nodes()[*index].velocity_range() {
-                self.difference[k] = way.reach * way.reach * (evaluation.force()[k] - self.forces[k]);
+        let squared = way.reach * way.reach;
+        let mut take = |range: std::ops::Range<usize>| {
+            for k in range {
+                self.difference[k] = squared * (evaluation.force()[k] - self.forces[k]);
+            }
+        };
+        match way.exact {
+            true => take(0..model.velocity_count()),
+            false => {
+                let nodes = deformations.nodes().iter();
+                nodes.for_each(|index| take(model.nodes()[*index].velocity_range()));
             }
         }
+        self.add_multipliers_and_inertia(model, evaluation);
         evaluation.pull_back(model, &mut self.difference);
         self.primal.resize(model.dof_count(), 0.0);
         gather(model, &self.difference, &mut self.primal);
+        let r = &assembler.system().r;
+        self.strain.clear();
+        self.strain.resize(self.mu.len(), 0.0);
+        r.symmetric_add_product(1.0, &self.mu, &mut self.strain);
         let b = assembler.row_right_hand_side_mut();
         for group in model.row_groups() {
             let node = model.node(group.node);
@@ -413,7 +498,7 @@ impl Projection {
                 b[row] = match self.rows[row] {
                     Projected::Free | Projected::Waiting | Projected::Rate => 0.0,
                     Projected::Elastic | Projected::Stopped { .. } => {
-                        x - self.integrated[node.first_position + k]
+                        self.strain[row] + x - self.integrated[node.first_position + k]
                     }
                     Projected::Hard => x - target,
                     Projected::Returning => (x - target).max(-way.recovery).min(way.recovery),

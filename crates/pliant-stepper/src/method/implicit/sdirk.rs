@@ -307,6 +307,7 @@ impl Sdirk2 {
                 reach,
                 recovery: speed * h,
                 linear: false,
+                exact: system.options.tuning.newton.exact_stages,
             };
             let (deformations, mu) = (&self.deformations, &self.work.iterate.mu);
             let projected = self

@@ -23,7 +23,8 @@ fn gradient_of(mut simulation: Simulation, h: f64) -> String {
 
 #[test]
 fn other_methods_are_refused() {
-    let said = gradient_of(Simulation::new(spring_on_scalar()).unwrap(), 0.1);
+    let linear = Simulation::with_options(spring_on_scalar(), Options::theta()).unwrap();
+    let said = gradient_of(linear, 0.1);
     assert!(said.contains("Integrator::Nonlinear"), "{said}");
     let mut own = Simulation::with_options(spring_on_scalar(), options()).unwrap();
     let spring = own.model().component_named("spring").unwrap();

@@ -195,6 +195,7 @@ impl Sdirk2 {
                 reach: h,
                 recovery: 0.0,
                 linear: true,
+                exact: false,
             };
             let projected = projection.project(system, deformations, way, mu, start, end)?;
             trace.corrections.1 = projected.solves;

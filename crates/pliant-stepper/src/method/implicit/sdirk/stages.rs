@@ -146,10 +146,13 @@ impl Sdirk2 {
             true => (newton.tolerance, newton.stage_share),
             false => (newton.stage_tolerance, newton.stage_tolerance),
         };
-        let goal = Goal::ThirdOrder {
-            least,
-            share,
-            most: newton.stage_share.max(share),
+        let goal = match newton.exact_stages {
+            true => Goal::Rounding,
+            false => Goal::ThirdOrder {
+                least,
+                share,
+                most: newton.stage_share.max(share),
+            },
         };
         let tolerance = system.options.newton_tolerance();
         let origin = Origin {

@@ -1,0 +1,257 @@
+//! Deformations that a step integrates beside its positions: how they come from its stages, and how
+//! laws see them move.
+
+use crate::GradientError;
+use crate::equations::Equations;
+use crate::kinematics::Retraction;
+use pliant_model::{ComponentId, Evaluation, Level, NodeKind, Problem, RowLaw, State};
+
+/// How the deformations of some nodes move at the end of a stage.
+///
+/// **Equation.** With `e = e^ (+) w J v`, and `D` and `E` as of [`Retraction`],
+///
+/// ```math
+/// de = w D d(J v) + E de^
+/// ```
+#[derive(Debug)]
+pub(crate) struct DeformedNodes {
+    /// The nodes.
+    pub(crate) nodes: Vec<usize>,
+    /// `w` (s).
+    pub(crate) reach: f64,
+    pub(crate) turns: Retraction,
+    /// On all nodes: the change of what the stage begins at, for the next products, and what the
+    /// last transposed product had against it.
+    pub(crate) begin: Vec<f64>,
+    pub(crate) on_begin: Vec<f64>,
+    /// Displacements of all nodes as their laws see them, or what stands against these.
+    pub(crate) seen: Vec<f64>,
+}
+
+impl DeformedNodes {
+    pub(crate) fn new(problem: &Problem, nodes: Vec<usize>) -> Self {
+        let zeros = || vec![0.0; problem.velocity_count()];
+        Self {
+            nodes,
+            reach: 0.0,
+            turns: Retraction::default(),
+            begin: zeros(),
+            on_begin: zeros(),
+            seen: zeros(),
+        }
+    }
+
+    /// The displacements that laws see where all nodes move by `ys` and change their velocities by
+    /// `us`.
+    pub(crate) fn see(&mut self, problem: &Problem, [ys, us]: [&[f64]; 2]) -> &[f64] {
+        self.seen.copy_from_slice(ys);
+        let Self {
+            nodes,
+            reach,
+            turns,
+            begin,
+            on_begin,
+            seen,
+        } = self;
+        on_begin.copy_from_slice(begin);
+        turns.of_start(on_begin);
+        for node in nodes.iter().map(|index| &problem.nodes()[*index]) {
+            for k in node.velocity_range() {
+                seen[k] = *reach * us[k];
+            }
+        }
+        turns.of_displacement(seen);
+        for node in nodes.iter().map(|index| &problem.nodes()[*index]) {
+            for k in node.velocity_range() {
+                seen[k] += on_begin[k];
+            }
+        }
+        seen
+    }
+
+    /// Takes what stands against the displacements that laws see to displacements and velocities of
+    /// all nodes, and to what the stage begins at.
+    pub(crate) fn see_transposed(&mut self, problem: &Problem, [ys, us]: [&mut [f64]; 2]) {
+        let Self {
+            nodes,
+            reach,
+            turns,
+            on_begin,
+            seen,
+            ..
+        } = self;
+        on_begin.fill(0.0);
+        let mut rest = nodes.iter().peekable();
+        for (index, node) in problem.nodes().iter().enumerate() {
+            let range = node.velocity_range();
+            match rest.next_if(|listed| **listed == index) {
+                Some(_) => on_begin[range.clone()].copy_from_slice(&seen[range]),
+                None => {
+                    for k in range {
+                        ys[k] += seen[k];
+                    }
+                }
+            }
+        }
+        turns.of_displacement_transposed(seen);
+        turns.of_start_transposed(on_begin);
+        for node in nodes.iter().map(|index| &problem.nodes()[*index]) {
+            for k in node.velocity_range() {
+                us[k] += *reach * seen[k];
+            }
+        }
+    }
+}
+
+/// The mapped nodes on which something acts: those with deformations.
+pub(crate) fn deformed_nodes(problem: &Problem) -> Vec<usize> {
+    let mut listed = vec![false; problem.nodes().len()];
+    let fields = problem.force_fields().iter().map(|f| f.node);
+    for node in fields.chain(problem.constraints().iter().map(|c| c.node)) {
+        let is_mapped = matches!(problem.node(node).kind, NodeKind::Mapped { .. });
+        listed[node.index()] |= is_mapped;
+    }
+    (0..listed.len()).filter(|index| listed[*index]).collect()
+}
+
+/// The part of a row of unbounded force in the projection that ends a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RowPart {
+    /// It takes none.
+    Free,
+    /// Its deformation agrees with the integrated one.
+    Elastic,
+    /// It holds its position, and the velocity of that.
+    Hard,
+    /// It holds a velocity alone.
+    Rate,
+}
+
+/// A row: where it begins a step, and its part in the projection that ends it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RowOfStep {
+    /// Whether it begins where it is held, and not where it is.
+    pub(crate) begins_held: bool,
+    pub(crate) part: RowPart,
+}
+
+/// Finds the part of each row.
+pub(crate) fn rows_of_step(problem: &Problem, evaluation: &Evaluation, out: &mut Vec<RowOfStep>) {
+    out.clear();
+    for group in problem.row_groups() {
+        for k in 0..group.size * group.count {
+            let (is_hard, law) = (evaluation.is_hard(group, k), problem.row_law(group));
+            let (begins_held, holds_rate, is_soft) = match group.component {
+                ComponentId::Constraint(i) => {
+                    let level = problem.constraints()[i].component.level;
+                    let at_place = matches!(level, Level::Position | Level::CurvedPosition);
+                    (at_place, matches!(level, Level::Velocity { .. }), false)
+                }
+                ComponentId::ForceField(i) => (
+                    is_hard && law != RowLaw::Viscous && problem.relaxation_time(i, k) == 0.0,
+                    law == RowLaw::Viscous && is_hard,
+                    law == RowLaw::Elastic && !is_hard,
+                ),
+                ComponentId::Mass(_) => (false, false, false),
+            };
+            let part = match () {
+                () if holds_rate => RowPart::Rate,
+                () if begins_held || evaluation.holds_position(problem, group, k) => RowPart::Hard,
+                () if is_soft => RowPart::Elastic,
+                () => RowPart::Free,
+            };
+            out.push(RowOfStep { begins_held, part });
+        }
+    }
+}
+
+/// A stage that deformations were integrated over.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Leg<'a> {
+    /// Positions and velocities of the independent nodes at its end.
+    pub(crate) end: &'a State,
+    /// The time that its velocities act for (s), and the time of its end (s).
+    pub(crate) dt: f64,
+    pub(crate) time: f64,
+}
+
+/// The way of deformations: from a state over stages.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DeformationPath<'a> {
+    pub(crate) nodes: &'a [usize],
+    pub(crate) rows: &'a [RowOfStep],
+    /// Positions of the independent nodes at the start of the step, and the time (s).
+    pub(crate) start: &'a State,
+    pub(crate) time: f64,
+}
+
+/// Deformations on their way.
+#[derive(Debug, Default)]
+pub(crate) struct PathEnd {
+    /// Positions of all nodes, of which those of nodes with deformations count.
+    pub(crate) positions: Vec<f64>,
+    /// The values that driven rows are held at, integrated.
+    targets: Vec<f64>,
+    /// These less the values at the time of the last leg.
+    pub(crate) ahead: Vec<f64>,
+    state: State,
+    moved: Vec<f64>,
+}
+
+impl PathEnd {
+    /// Walks the legs of a path with the mappings of `equations`, whose evaluation is of the last
+    /// leg then.
+    ///
+    /// # Errors
+    /// [`GradientError::Model`] where a mapping is not defined.
+    pub(crate) fn walk(
+        &mut self,
+        equations: &mut Equations,
+        path: DeformationPath<'_>,
+        legs: &[Leg<'_>],
+    ) -> Result<(), GradientError> {
+        let Equations {
+            problem, evaluation, ..
+        } = equations;
+        self.state.clone_from(path.start);
+        evaluation.propagate(problem, &mut self.state)?;
+        self.positions.clone_from(&self.state.positions);
+        self.targets.clear();
+        self.targets.resize(problem.row_count(), 0.0);
+        for group in problem.row_groups() {
+            let first = problem.node(group.node).first_position;
+            let motion = problem.motion(group);
+            for k in 0..group.size * group.count {
+                let row = group.first_row + k;
+                let value = motion.map_or(0.0, |m| m.at(k, path.time).0);
+                self.targets[row] = value;
+                if path.rows[row].begins_held && path.nodes.contains(&group.node.index()) {
+                    self.positions[first + k] = value;
+                }
+            }
+        }
+        for leg in legs {
+            self.state.clone_from(leg.end);
+            evaluation.propagate(problem, &mut self.state)?;
+            for node in path.nodes.iter().map(|index| &problem.nodes()[*index]) {
+                let velocities = &self.state.velocities[node.velocity_range()];
+                self.moved.clear();
+                self.moved.extend(velocities.iter().map(|v| leg.dt * v));
+                let at = &mut self.positions[node.position_range()];
+                node.space.retract(at, &self.moved);
+            }
+            self.ahead.clear();
+            self.ahead.resize(self.targets.len(), 0.0);
+            for group in problem.row_groups() {
+                let Some(motion) = problem.motion(group) else { continue };
+                for k in 0..group.size * group.count {
+                    let row = group.first_row + k;
+                    let (value, rate) = motion.at(k, leg.time);
+                    self.targets[row] += leg.dt * rate;
+                    self.ahead[row] = self.targets[row] - value;
+                }
+            }
+        }
+        Ok(())
+    }
+}

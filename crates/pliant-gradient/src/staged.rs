@@ -1,0 +1,582 @@
+//! The derivative of a step of two stages and a projection: SDIRK2.
+//!
+//! **Equation.** With `g = 1 - 1/sqrt 2`, from `(x, v)` with the deformations `e = phi(x)` of mapped
+//! nodes (where hard rows hold for these),
+//!
+//! ```math
+//! (x1, v1, e1) from (x, v, e),   (x2, v2, e2) from (x (+) (1 - g) h v1, v + (1 - g)/g (v1 - v), e (+) (1 - g) h J v1)
+//! ```
+//!
+//! by the equations of a [`stage`] of the length `g h`, and the end from `(x2, v2, e2)` by those of
+//! the [`projection`]. Each is solved for its own change, forwards or backwards.
+
+mod by;
+mod projection;
+mod stage;
+
+use crate::deformed::{DeformationPath, Leg, PathEnd, RowOfStep, deformed_nodes, rows_of_step};
+use crate::equations::{Equations, Unknown};
+use crate::family::check_structure;
+use crate::implicit::{SOLVED, check_external};
+use crate::kinematics::{Retraction, gather, scatter};
+use crate::solve::SolveReport;
+use crate::taken::TakenStep;
+use crate::{GradientError, StateVector, check_length};
+use pliant_model::{Problem, State};
+use projection::{LastStage, OnStage, Projected, Projection};
+use stage::{Given, OnPredictor, Stage, TakenStage};
+use std::f64::consts::FRAC_1_SQRT_2;
+
+/// The weight `g` of a stage.
+const GAIN: f64 = 1.0 - FRAC_1_SQRT_2;
+
+/// `(1 - g)/g`, the share of the change of velocity in the first stage that its predictor has of
+/// the second.
+const AHEAD: f64 = (1.0 - GAIN) / GAIN;
+
+/// The derivative of a step of two stages.
+#[derive(Debug)]
+pub(crate) struct StagedStep {
+    /// The mappings at the start.
+    start: Equations,
+    nodes: Vec<usize>,
+    rows: Vec<RowOfStep>,
+    stages: [Stage; 2],
+    projection: Projection,
+    /// Whether there is something to project.
+    projects: bool,
+    /// From the start to the predictor of the second stage: of the independent coordinates, and of
+    /// the deformations.
+    between: [Retraction; 2],
+    h: f64,
+    time: f64,
+    fixed: Vec<bool>,
+    /// Both ends of stages, and both paths of deformations.
+    ends: [State; 2],
+    /// The end of the step with the velocities of the second stage.
+    projected: State,
+    paths: [PathEnd; 2],
+    /// The velocities at the start and those that the second stage begins with (n).
+    velocities: [Vec<f64>; 2],
+    multipliers: [Vec<f64>; 2],
+    room: Vec<f64>,
+    /// A direction on its way: at the ends of the stages, at a predictor, and of deformations.
+    moved: [StateVector; 2],
+    predicted: [Vec<f64>; 3],
+    begin: Vec<f64>,
+    /// Backwards.
+    on_stage: OnStage,
+    on_predictor: OnPredictor,
+    on_first: StateVector,
+    nodes_of_first: [Vec<f64>; 2],
+    by: by::Room,
+}
+
+impl StagedStep {
+    /// Plans the derivative of steps of a problem.
+    ///
+    /// # Errors
+    /// [`GradientError::NotBuilt`] for parts of the model that have no derivative here;
+    /// [`GradientError::Model`], [`GradientError::Plan`].
+    pub(crate) fn new(problem: &Problem) -> Result<Self, GradientError> {
+        check_rows(problem)?;
+        let nodes = deformed_nodes(problem);
+        let (n, m, all) = (problem.dof_count(), problem.row_count(), problem.velocity_count());
+        Ok(Self {
+            start: Equations::new(problem.clone())?,
+            stages: [Stage::new(problem, &nodes)?, Stage::new(problem, &nodes)?],
+            projection: Projection::new(problem, &nodes)?,
+            projects: !nodes.is_empty() || m > 0,
+            nodes,
+            rows: Vec::new(),
+            between: Default::default(),
+            h: 1.0,
+            time: 0.0,
+            fixed: vec![false; n],
+            ends: Default::default(),
+            projected: State::default(),
+            paths: Default::default(),
+            velocities: [vec![0.0; n], vec![0.0; n]],
+            multipliers: [vec![0.0; m], vec![0.0; m]],
+            room: vec![0.0; n],
+            moved: Default::default(),
+            predicted: std::array::from_fn(|_| vec![0.0; n]),
+            begin: vec![0.0; all],
+            on_stage: OnStage::default(),
+            on_predictor: OnPredictor::default(),
+            on_first: StateVector::zeros(n),
+            nodes_of_first: [vec![0.0; all], vec![0.0; all]],
+            by: by::Room::default(),
+        })
+    }
+
+    /// Takes a step: checks that it solves its equations, linearises these, and factors.
+    ///
+    /// # Errors
+    /// [`GradientError::NotSolved`]; [`GradientError::NotBuilt`] for contacts and rows of bounded
+    /// force; [`GradientError::Length`], [`GradientError::Structure`], [`GradientError::Model`],
+    /// [`GradientError::Solve`].
+    pub(crate) fn place(&mut self, problem: &Problem, step: &TakenStep<'_>) -> Result<(), GradientError> {
+        check_structure(&self.start.problem, problem, || "the problem".to_owned())?;
+        if !self.start.take_parameters(problem) {
+            *self = Self::new(problem)?;
+        }
+        check_step(problem, step)?;
+        for stage in &mut self.stages {
+            stage.implicit.begin(problem)?;
+        }
+        self.projection.equations.take_parameters(problem);
+        (self.h, self.time) = (step.h, step.time);
+        self.fixed.copy_from_slice(step.fixed);
+        self.take_start(step.start)?;
+        let Equations {
+            evaluation, state, ..
+        } = &mut self.start;
+        evaluation.evaluate(problem, state)?;
+        rows_of_step(problem, evaluation, &mut self.rows);
+        self.place_stages(problem, step)?;
+        let (mut place, mut share) = self.missed();
+        if self.projects {
+            let (of_projection, missed) = self.place_projection(problem, step)?;
+            if missed > share || missed.is_nan() {
+                (place, share) = (of_projection, missed);
+            }
+        } else {
+            let (moved, missed) = self.moved_since(problem, step);
+            if missed > share || missed.is_nan() {
+                (place, share) = (moved, missed);
+            }
+        }
+        // The walk of deformations has moved the mappings on.
+        self.take_start(step.start)?;
+        match share <= SOLVED {
+            true => Ok(()),
+            false => Err(GradientError::NotSolved {
+                place: place.describe(problem),
+                share,
+                limit: SOLVED,
+            }),
+        }
+    }
+
+    /// Places the mappings at the start.
+    fn take_start(&mut self, start: &State) -> Result<(), GradientError> {
+        let Equations {
+            problem,
+            evaluation,
+            state,
+            ..
+        } = &mut self.start;
+        state.clone_from(start);
+        evaluation.propagate(problem, state)?;
+        Ok(())
+    }
+
+    /// Finds both stages and their deformations, and places their equations.
+    fn place_stages(&mut self, problem: &Problem, step: &TakenStep<'_>) -> Result<(), GradientError> {
+        let Some(taken) = step.stages else { return Ok(()) };
+        let (w, ahead) = (GAIN * step.h, (1.0 - GAIN) * step.h);
+        let [start, second] = &mut self.velocities;
+        gather(problem, &step.start.velocities, start);
+        let [one, two] = &mut self.ends;
+        one.clone_from(step.start);
+        two.clone_from(step.start);
+        let [velocity, way, _] = &mut self.predicted;
+        for (k, v) in velocity.iter_mut().enumerate() {
+            let a = taken.accelerations[k] - taken.jump[k];
+            *v = start[k] + w * a;
+            second[k] = start[k] + ahead * a;
+            way[k] = ahead * *v;
+        }
+        self.between[0].place(problem, way);
+        move_on(problem, one, velocity, w);
+        move_on(problem, two, velocity, ahead);
+        for (k, v) in velocity.iter_mut().enumerate() {
+            *v = second[k] + w * taken.accelerations[k];
+        }
+        move_on(problem, two, velocity, w);
+        let [l1, l2] = &mut self.multipliers;
+        for (k, (l1, l2)) in l1.iter_mut().zip(&mut *l2).enumerate() {
+            *l2 = taken.multipliers[k];
+            *l1 = taken.multipliers[k] - taken.multipliers_jump[k];
+        }
+        let path = DeformationPath {
+            nodes: &self.nodes,
+            rows: &self.rows,
+            start: step.start,
+            time: step.time,
+        };
+        let (to_first, to_second) = legs(&self.ends, step.h, step.time);
+        self.paths[0].walk(&mut self.start, path, &to_first)?;
+        self.paths[1].walk(&mut self.start, path, &to_second)?;
+        for k in 0..2 {
+            let stage = TakenStage {
+                reach: w,
+                time: if k == 0 { step.time + w } else { step.time + step.h },
+                from_velocity: &self.velocities[k],
+                end: &self.ends[k],
+                multipliers: &self.multipliers[k],
+                external: step.external,
+                fixed: step.fixed,
+                deformations: &self.paths[k].positions,
+                ahead: &self.paths[k].ahead,
+            };
+            self.stages[k].place(stage)?;
+        }
+        let velocities = &self.stages[0].implicit.equations.state.velocities;
+        self.between[1].place_nodes(problem, &self.nodes, velocities, ahead);
+        Ok(())
+    }
+
+    /// The equation of a stage that misses the largest share of its terms, and that share.
+    fn missed(&self) -> (Unknown, f64) {
+        let all = self.stages.iter().map(|stage| {
+            let fixed = &stage.implicit.kept.fixed;
+            stage.implicit.equations.worst(|k| fixed[k], |_| false)
+        });
+        all.reduce(|a, b| if b.1 > a.1 { b } else { a })
+            .unwrap_or((Unknown::Dof(0), 0.0))
+    }
+
+    /// Takes the projection, and returns the equation that misses the largest share of the terms of
+    /// the last stage, and that share.
+    fn place_projection(
+        &mut self,
+        problem: &Problem,
+        step: &TakenStep<'_>,
+    ) -> Result<(Unknown, f64), GradientError> {
+        let Self {
+            projection,
+            stages: [_, last],
+            ends: [_, two],
+            paths: [_, path],
+            rows,
+            projected: end,
+            ..
+        } = self;
+        let [d, u] = &mut projection.moved;
+        for node in problem.nodes() {
+            let Some(first) = node.first_dof() else { continue };
+            let (p, v) = (node.position_range(), node.velocity_range());
+            let own = first..first + v.len();
+            node.space.local(
+                &two.positions[p.clone()],
+                &step.end.positions[p],
+                &mut d[own.clone()],
+            );
+            let ends = step.end.velocities[v.clone()].iter().zip(&two.velocities[v]);
+            for (u, (end, before)) in u[own].iter_mut().zip(ends) {
+                *u = end - before;
+            }
+        }
+        // The end with the velocities of the last stage.
+        end.positions.clone_from(&step.end.positions);
+        end.velocities.clone_from(&two.velocities);
+        end.internal.clone_from(&two.internal);
+        let of = Projected {
+            reach: GAIN * step.h,
+            time: step.time + step.h,
+            end,
+            rows,
+            external: step.external,
+            moved: [&[], &[]],
+            multipliers: [&[], &[]],
+        };
+        let before = LastStage {
+            forces: last.implicit.equations.evaluation.force(),
+            deformations: &path.positions,
+            placed: last.implicit.equations.placed(),
+        };
+        projection.place(of, before, step.fixed)?;
+        Ok(projection.missed(&last.implicit.equations, step.fixed))
+    }
+
+    /// The coordinate that moved most since the last stage, where nothing is projected, as a share
+    /// of its size.
+    fn moved_since(&self, problem: &Problem, step: &TakenStep<'_>) -> (Unknown, f64) {
+        let two = &self.ends[1];
+        let mut worst = (Unknown::Dof(0), 0.0);
+        for node in problem.nodes() {
+            let Some(first) = node.first_dof() else { continue };
+            let ranges = [(node.position_range(), true), (node.velocity_range(), false)];
+            for (range, of_positions) in ranges {
+                let lists = match of_positions {
+                    true => [&two.positions, &step.end.positions],
+                    false => [&two.velocities, &step.end.velocities],
+                };
+                let [own, end] = lists.map(|list| &list[range.clone()]);
+                let size = end.iter().fold(f64::MIN_POSITIVE, |l, x| l.max(x.abs()));
+                for (k, (a, b)) in own.iter().zip(end).enumerate() {
+                    let share = (a - b).abs() / size;
+                    if share > worst.1 {
+                        let last = node.velocity_range().len() - 1;
+                        worst = (Unknown::Dof(first + k.min(last)), share);
+                    }
+                }
+            }
+        }
+        worst
+    }
+
+    /// How positions and velocities at the end move with those at the start, and with changes of
+    /// the equations: of all stages and both parts of the projection, one after the other.
+    ///
+    /// # Errors
+    /// [`GradientError::NotConverged`], [`GradientError::Length`].
+    pub(crate) fn tangent(
+        &mut self,
+        from: &StateVector,
+        changes: Option<[&[f64]; 2]>,
+        out: &mut StateVector,
+    ) -> Result<SolveReport, GradientError> {
+        from.check(self.start.problem.dof_count())?;
+        let changes = self.split(changes)?;
+        let ahead = (1.0 - GAIN) * self.h;
+        self.find_begin(&from.x);
+        let [x, v, held] = &mut self.predicted;
+        let [first, second] = &mut self.moved;
+        for (h, (v, fixed)) in held.iter_mut().zip(from.v.iter().zip(&self.fixed)) {
+            *h = if *fixed { (1.0 - GAIN) * v } else { 0.0 };
+        }
+        let given = Given {
+            x: &from.x,
+            v: &from.v,
+            held,
+            begin: &self.begin,
+            changes: changes[0],
+        };
+        let mut report = self.stages[0].tangent(given, first)?;
+        // The predictor of the second stage.
+        x.copy_from_slice(&first.v);
+        self.between[0].of_displacement(x);
+        v.copy_from_slice(&from.x);
+        self.between[0].of_start(v);
+        x.iter_mut().zip(&*v).for_each(|(x, e)| *x = ahead * *x + e);
+        for (v, (one, start)) in v.iter_mut().zip(first.v.iter().zip(&from.v)) {
+            *v = AHEAD * one + (1.0 - AHEAD) * start;
+        }
+        let [_, velocities] = self.stages[0].implicit.linearised.moved();
+        let way = &mut self.nodes_of_first[0];
+        way.copy_from_slice(velocities);
+        self.between[1].of_displacement(way);
+        self.between[1].of_start(&mut self.begin);
+        self.begin
+            .iter_mut()
+            .zip(&*way)
+            .for_each(|(b, w)| *b += ahead * w);
+        held.fill(0.0);
+        let given = Given {
+            x,
+            v,
+            held,
+            begin: &self.begin,
+            changes: changes[1],
+        };
+        add(&mut report, self.stages[1].tangent(given, second)?);
+        if !self.projects {
+            out.clone_from(second);
+            return Ok(report);
+        }
+        let last = &self.stages[1].implicit.linearised;
+        let found = self
+            .projection
+            .tangent(last, second, [changes[2], changes[3]], out)?;
+        found.into_iter().for_each(|more| add(&mut report, more));
+        Ok(report)
+    }
+
+    /// Changes of the equations of each stage and of both parts of the projection.
+    ///
+    /// # Errors
+    /// [`GradientError::Length`].
+    fn split<'a>(&self, changes: Option<[&'a [f64]; 2]>) -> Result<[Option<[&'a [f64]; 2]>; 4], GradientError> {
+        let Some([dr, ds]) = changes else {
+            return Ok([None; 4]);
+        };
+        let (n, m) = (self.room.len(), self.rows.len());
+        check_length("a change of the forces", 4 * n, dr.len())?;
+        check_length("a change of the rows", 4 * m, ds.len())?;
+        let part = |k: usize| Some([&dr[k * n..(k + 1) * n], &ds[k * m..(k + 1) * m]]);
+        Ok([part(0), part(1), part(2), part(3)])
+    }
+
+    /// Finds how the deformations of the start move with displacements of its independent
+    /// coordinates (n).
+    fn find_begin(&mut self, x: &[f64]) {
+        let Equations {
+            problem, evaluation, ..
+        } = &self.start;
+        scatter(problem, x, &mut self.begin);
+        evaluation.push_forward(problem, &mut self.begin);
+        clear_held(problem, &self.rows, &mut self.begin);
+    }
+
+    /// The gradient of a function of the end by positions and velocities at the start.
+    ///
+    /// # Errors
+    /// As [`tangent`](Self::tangent).
+    pub(crate) fn adjoint(
+        &mut self,
+        from: &StateVector,
+        out: &mut StateVector,
+    ) -> Result<SolveReport, GradientError> {
+        from.check(self.start.problem.dof_count())?;
+        let ahead = (1.0 - GAIN) * self.h;
+        let mut report = SolveReport::default();
+        let Self {
+            start,
+            rows,
+            stages: [one, two],
+            projection,
+            between,
+            on_stage,
+            on_predictor: on,
+            on_first,
+            nodes_of_first: [still, velocities],
+            ..
+        } = self;
+        if self.projects {
+            let found = projection.adjoint(&two.implicit.linearised, from, on_stage)?;
+            found.into_iter().for_each(|more| add(&mut report, more));
+        } else {
+            on_stage.end.clone_from(from);
+            for list in &mut on_stage.nodes {
+                list.clear();
+                list.resize(start.problem.velocity_count(), 0.0);
+            }
+        }
+        let [seen, of_velocities, moved] = &on_stage.nodes;
+        add(&mut report, two.adjoint(&on_stage.end, [seen, of_velocities, moved], on)?);
+        // Against the first stage, and the start.
+        on_first.x.fill(0.0);
+        on_first.v.clone_from(&on.x);
+        between[0].of_displacement_transposed(&mut on_first.v);
+        for (f, v) in on_first.v.iter_mut().zip(&on.v) {
+            *f = ahead * *f + AHEAD * v;
+        }
+        between[0].of_start_transposed(&mut on.x);
+        out.x.clone_from(&on.x);
+        out.v.clear();
+        out.v.extend(on.v.iter().map(|v| (1.0 - AHEAD) * v));
+        velocities.copy_from_slice(&on.begin);
+        between[1].of_displacement_transposed(velocities);
+        velocities.iter_mut().for_each(|v| *v *= ahead);
+        between[1].of_start_transposed(&mut on.begin);
+        let begin = &mut self.begin;
+        begin.copy_from_slice(&on.begin);
+        still.fill(0.0);
+        keep_listed(&start.problem, &self.nodes, velocities);
+        add(&mut report, one.adjoint(on_first, [&*still, &*velocities, &*still], on)?);
+        out.x.iter_mut().zip(&on.x).for_each(|(o, x)| *o += x);
+        for (o, (v, held)) in out.v.iter_mut().zip(on.v.iter().zip(&on.held)) {
+            *o += v + (1.0 - GAIN) * held;
+        }
+        begin.iter_mut().zip(&on.begin).for_each(|(b, d)| *b += d);
+        keep_listed(&start.problem, &self.nodes, begin);
+        let Equations {
+            problem, evaluation, ..
+        } = start;
+        clear_held(problem, rows, begin);
+        evaluation.pull_back(problem, begin);
+        gather(problem, begin, &mut self.room);
+        out.x.iter_mut().zip(&self.room).for_each(|(o, x)| *o += x);
+        Ok(report)
+    }
+}
+
+/// Sets the entries of rows that begin where they are held to zero.
+fn clear_held(problem: &Problem, rows: &[RowOfStep], nodes: &mut [f64]) {
+    for group in problem.row_groups() {
+        let first = problem.node(group.node).first_velocity;
+        for k in 0..group.size * group.count {
+            if rows[group.first_row + k].begins_held {
+                nodes[first + k] = 0.0;
+            }
+        }
+    }
+}
+
+/// Sets the entries of all nodes but some to zero.
+fn keep_listed(problem: &Problem, listed: &[usize], nodes: &mut [f64]) {
+    let mut rest = listed.iter().peekable();
+    for (index, node) in problem.nodes().iter().enumerate() {
+        if rest.next_if(|one| **one == index).is_none() {
+            nodes[node.velocity_range()].fill(0.0);
+        }
+    }
+}
+
+/// Takes the report of one solution to that of all.
+fn add(all: &mut SolveReport, one: SolveReport) {
+    all.products += one.products;
+    all.change = all.change.max(one.change);
+}
+
+/// The legs of deformations to the end of the first stage of a step, and to that of the second.
+fn legs([one, two]: &[State; 2], h: f64, time: f64) -> ([Leg<'_>; 1], [Leg<'_>; 2]) {
+    let w = GAIN * h;
+    let leg = |end, dt, time| Leg { end, dt, time };
+    let first = leg(one, (1.0 - GAIN) * h, time + w);
+    ([leg(one, w, time + w)], [first, leg(two, w, time + h)])
+}
+
+/// Moves the independent nodes of a state by velocities of theirs (n) in the time `dt` (s), which they
+/// have then.
+fn move_on(problem: &Problem, state: &mut State, velocity: &[f64], dt: f64) {
+    let mut moved = [0.0; 6];
+    for node in problem.nodes() {
+        let Some(first) = node.first_dof() else { continue };
+        let (p, v) = (node.position_range(), node.velocity_range());
+        let own = &velocity[first..first + v.len()];
+        state.velocities[v].copy_from_slice(own);
+        let (positions, size) = (&mut state.positions[p], node.space.velocity_size());
+        let elements = positions.chunks_exact_mut(node.space.position_size());
+        for (x, u) in elements.zip(own.chunks_exact(size)) {
+            for (m, u) in moved.iter_mut().zip(u) {
+                *m = dt * u;
+            }
+            node.space.retract(x, &moved[..size]);
+        }
+    }
+}
+
+/// Refuses rows of bounded force.
+///
+/// # Errors
+/// [`GradientError::NotBuilt`].
+pub(crate) fn check_rows(problem: &Problem) -> Result<(), GradientError> {
+    for group in problem.row_groups() {
+        if problem.bounds(group).is_some() {
+            return Err(GradientError::NotBuilt {
+                what: format!(
+                    "`{}` in steps of SDIRK2",
+                    problem.component_name(group.component)
+                ),
+                why: "its force is bounded: take `Integrator::Nonlinear`",
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a step that these equations are not of.
+///
+/// # Errors
+/// [`GradientError::NotBuilt`], [`GradientError::Length`].
+fn check_step(problem: &Problem, step: &TakenStep<'_>) -> Result<(), GradientError> {
+    if !step.contacts.is_empty() {
+        return Err(GradientError::NotBuilt {
+            what: "contacts in steps of SDIRK2".to_owned(),
+            why: "their laws are not in the equations of its stages: take `Integrator::Nonlinear`",
+        });
+    }
+    let (n, m) = (problem.dof_count(), problem.row_count());
+    if let Some(stages) = &step.stages {
+        check_length("accelerations of the last stage", n, stages.accelerations.len())?;
+        check_length("the jump of accelerations", n, stages.jump.len())?;
+        check_length("multipliers of the last stage", m, stages.multipliers.len())?;
+        check_length("the jump of multipliers", m, stages.multipliers_jump.len())?;
+    }
+    check_length("fixed coordinates of a step", n, step.fixed.len())?;
+    check_external(problem, step.external)
+}

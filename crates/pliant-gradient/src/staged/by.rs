@@ -1,0 +1,223 @@
+//! Gradients of a step of stages by forces, inputs and parameters, after its adjoint.
+
+use super::projection::{LastStage, Projected, Residuals};
+use super::{GAIN, StagedStep, legs};
+use crate::deformed::{DeformationPath, PathEnd};
+use crate::equations::{Deformations, Equations, Moment};
+use crate::family::Sample;
+use crate::{Family, GradientError};
+use pliant_model::{ComponentId, State};
+
+/// Share of the size of an input by which it is moved in the projection: differences of what is of
+/// third order in the step.
+const SHARE: f64 = 1e-4;
+
+/// Room for these gradients.
+#[derive(Debug, Default)]
+pub(super) struct Room {
+    path: PathEnd,
+    forces: Vec<f64>,
+    placed: State,
+    residuals: Residuals,
+    changes: [Vec<f64>; 2],
+    by_part: Vec<f64>,
+    /// The equations for other values of inputs.
+    spare: Option<Equations>,
+}
+
+impl StagedStep {
+    /// The gradient by forces from outside on all nodes: those of both stages, since the projection
+    /// knows differences of forces alone.
+    ///
+    /// # Errors
+    /// [`GradientError::NotReady`].
+    pub(crate) fn by_force(&mut self, out: &mut Vec<f64>) -> Result<(), GradientError> {
+        let [one, two] = &self.stages;
+        one.implicit.by_force(out)?;
+        two.implicit.by_force(&mut self.by.by_part)?;
+        out.iter_mut().zip(&self.by.by_part).for_each(|(o, f)| *o += f);
+        Ok(())
+    }
+
+    /// The gradient by the inputs of all force fields.
+    ///
+    /// # Errors
+    /// [`GradientError::NotReady`], [`GradientError::Model`].
+    pub(crate) fn by_input(&mut self, out: &mut Vec<f64>) -> Result<(), GradientError> {
+        let [one, two] = &mut self.stages;
+        one.implicit.by_input(out)?;
+        two.implicit.by_input(&mut self.by.by_part)?;
+        out.iter_mut().zip(&self.by.by_part).for_each(|(o, f)| *o += f);
+        if !self.projects {
+            return Ok(());
+        }
+        let mut room = std::mem::take(&mut self.by);
+        let found = self.add_by_inputs_of_projection(&mut room, out);
+        self.by = room;
+        found
+    }
+
+    /// Adds what the inputs do through the projection: by differences of its residuals.
+    fn add_by_inputs_of_projection(&self, room: &mut Room, out: &mut [f64]) -> Result<(), GradientError> {
+        let problem = &self.start.problem;
+        let mut spare = match room.spare.take() {
+            Some(spare) => spare,
+            None => Equations::new(problem.clone())?,
+        };
+        if !spare.take_parameters(problem) {
+            spare = Equations::new(problem.clone())?;
+        }
+        let mut all = out.iter_mut();
+        for i in 0..problem.force_fields().len() {
+            let id = ComponentId::ForceField(i);
+            for (input, (present, out)) in problem.inputs(i).iter().zip(&mut all).enumerate() {
+                let step = SHARE * present.abs().clamp(1e-2, 1.0);
+                // At the end of the range of a law, from the side that there is.
+                let (mut ends, mut span) = ([0.0; 2], 0.0);
+                for (end, sign) in ends.iter_mut().zip([1.0, -1.0]) {
+                    let moves = spare.problem.set_input(id, input, present + sign * step).is_ok();
+                    span += if moves { step } else { 0.0 };
+                    self.stage_residuals(&mut spare, room, 1)?;
+                    self.projection_residuals(&mut spare, room)?;
+                    *end = self.work_of_projection(&room.residuals);
+                    spare.problem.set_input(id, input, *present)?;
+                }
+                *out -= if span > 0.0 { (ends[0] - ends[1]) / span } else { 0.0 };
+            }
+        }
+        room.spare = Some(spare);
+        Ok(())
+    }
+
+    /// The gradient by one parameter of a family of models, whose state at the start is held.
+    ///
+    /// # Errors
+    /// [`GradientError::NotReady`], those of [`Family`], [`GradientError::Model`].
+    pub(crate) fn by_parameter(&mut self, family: &mut Family, parameter: usize) -> Result<f64, GradientError> {
+        self.stages[0].implicit.check_adjoint()?;
+        let [mut dr, mut ds] = std::mem::take(&mut self.by.changes);
+        let changed = self.equations_by(family, parameter, [&mut dr, &mut ds]);
+        let mut sum = 0.0;
+        if changed.is_ok() {
+            let (n, m) = (self.room.len(), self.rows.len());
+            for (k, [p, q]) in self.adjoints().into_iter().enumerate() {
+                let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+                sum -= dot(p, &dr[k * n..(k + 1) * n]) + dot(q, &ds[k * m..(k + 1) * m]);
+            }
+        }
+        self.by.changes = [dr, ds];
+        changed.map(|()| sum)
+    }
+
+    /// The adjoint solutions of both stages and of both parts of the projection, if there is one.
+    fn adjoints(&self) -> Vec<[&[f64]; 2]> {
+        let stages = self.stages.iter().map(|stage| &stage.implicit.adjoint);
+        let parts = self.projection.adjoint.iter().filter(|_| self.projects);
+        stages.chain(parts).map(|[p, q]| [&p[..], &q[..]]).collect()
+    }
+
+    /// The change of the residuals with one parameter: of both stages and of both parts of the
+    /// projection, one after the other.
+    ///
+    /// # Errors
+    /// Those of [`Family`], [`GradientError::Model`].
+    pub(crate) fn equations_by(
+        &mut self,
+        family: &mut Family,
+        parameter: usize,
+        [dr, ds]: [&mut Vec<f64>; 2],
+    ) -> Result<(), GradientError> {
+        let (n, m) = (self.room.len(), self.rows.len());
+        for (list, size) in [(&mut *dr, n), (&mut *ds, m)] {
+            list.clear();
+            list.resize(4 * size, 0.0);
+        }
+        let mut room = std::mem::take(&mut self.by);
+        let base = self.stages[0].implicit.problem();
+        let found = family.each_member(base, parameter, |member, Sample { weight, .. }| {
+            let mut take = |k: usize, primal: &[f64], rows: &[f64]| {
+                let pairs = dr[k * n..].iter_mut().zip(primal);
+                pairs.for_each(|(d, r)| *d += weight * r);
+                let pairs = ds[k * m..].iter_mut().zip(rows);
+                pairs.for_each(|(d, s)| *d += weight * s);
+            };
+            self.stage_residuals(member, &mut room, 0)?;
+            take(0, &member.primal, &member.rows);
+            self.stage_residuals(member, &mut room, 1)?;
+            take(1, &member.primal, &member.rows);
+            if self.projects {
+                self.projection_residuals(member, &mut room)?;
+                let Residuals { primal, rows, .. } = &room.residuals;
+                for k in 0..2 {
+                    take(2 + k, &primal[k], &rows[k]);
+                }
+            }
+            Ok(())
+        });
+        self.by = room;
+        found
+    }
+
+    /// Evaluates the equations of a stage with the mappings and laws of another model.
+    fn stage_residuals(
+        &self,
+        member: &mut Equations,
+        room: &mut Room,
+        stage: usize,
+    ) -> Result<(), GradientError> {
+        let path = DeformationPath {
+            nodes: &self.nodes,
+            rows: &self.rows,
+            start: &self.start.state,
+            time: self.time,
+        };
+        let (to_first, to_second) = legs(&self.ends, self.h, self.time);
+        match stage {
+            0 => room.path.walk(member, path, &to_first)?,
+            _ => room.path.walk(member, path, &to_second)?,
+        }
+        let deformations = (!self.nodes.is_empty()).then_some(Deformations {
+            nodes: &self.nodes,
+            positions: &room.path.positions,
+            ahead: &room.path.ahead,
+        });
+        member.evaluate(&Moment {
+            deformations,
+            ..self.stages[stage].implicit.kept.get()
+        })
+    }
+
+    /// Evaluates the equations of the projection, behind those of the second stage.
+    fn projection_residuals(&self, member: &mut Equations, room: &mut Room) -> Result<(), GradientError> {
+        room.forces.clear();
+        room.forces.extend_from_slice(member.evaluation.force());
+        room.placed.clone_from(member.placed());
+        let projection = &self.projection;
+        let of = Projected {
+            reach: GAIN * self.h,
+            time: self.time + self.h,
+            end: &self.projected,
+            rows: &self.rows,
+            external: &self.stages[1].implicit.kept.external,
+            moved: [&projection.moved[0], &projection.moved[1]],
+            multipliers: [&projection.multipliers[0], &projection.multipliers[1]],
+        };
+        let last = LastStage {
+            forces: &room.forces,
+            deformations: &room.path.positions,
+            placed: &room.placed,
+        };
+        room.residuals
+            .evaluate(member, of, last, &projection.linearised.laws)
+    }
+
+    /// The adjoint solution of the projection times its residuals.
+    fn work_of_projection(&self, residuals: &Residuals) -> f64 {
+        let mut sum = 0.0;
+        for (k, [p, q]) in self.projection.adjoint.iter().enumerate() {
+            let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+            sum += dot(p, &residuals.primal[k]) + dot(q, &residuals.rows[k]);
+        }
+        sum
+    }
+}

@@ -252,6 +252,13 @@ impl PathEnd {
                 }
             }
         }
+        // Other nodes are where their mappings lead.
+        for (index, node) in problem.nodes().iter().enumerate() {
+            if !path.nodes.contains(&index) {
+                let range = node.position_range();
+                self.positions[range.clone()].copy_from_slice(&self.state.positions[range]);
+            }
+        }
         Ok(())
     }
 }

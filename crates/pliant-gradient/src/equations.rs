@@ -170,8 +170,9 @@ pub(crate) struct Equations {
     /// The end of the step as last evaluated, with deformations in the place of the positions of
     /// nodes that have them.
     pub(crate) state: State,
-    /// The same end where mappings lead, if there are deformations.
-    pub(crate) mapped: Option<State>,
+    /// The same end where mappings lead, which counts if there are deformations.
+    pub(crate) mapped: State,
+    pub(crate) is_deformed: bool,
     /// Coordinates of the rows of one group.
     coordinates: Vec<f64>,
     /// Residuals of the independent coordinates (N, N m; n) and of the rows (m, rad or those over
@@ -207,7 +208,8 @@ impl Equations {
         Ok(Self {
             evaluation,
             state,
-            mapped: None,
+            mapped: State::default(),
+            is_deformed: false,
             coordinates: Vec::new(),
             primal: vec![0.0; n],
             rows: vec![0.0; m],
@@ -264,6 +266,7 @@ impl Equations {
             evaluation,
             state,
             mapped,
+            is_deformed,
             ..
         } = self;
         state.clone_from(at.end);
@@ -271,14 +274,12 @@ impl Equations {
             state.velocities.fill(0.0);
         }
         evaluation.propagate(problem, state)?;
-        match &at.deformations {
-            None => *mapped = None,
-            Some(Deformations { nodes, positions, .. }) => {
-                mapped.get_or_insert_default().clone_from(state);
-                for node in nodes.iter().map(|index| &problem.nodes()[*index]) {
-                    let range = node.position_range();
-                    state.positions[range.clone()].copy_from_slice(&positions[range]);
-                }
+        *is_deformed = at.deformations.is_some();
+        if let Some(Deformations { nodes, positions, .. }) = &at.deformations {
+            mapped.clone_from(state);
+            for node in nodes.iter().map(|index| &problem.nodes()[*index]) {
+                let range = node.position_range();
+                state.positions[range.clone()].copy_from_slice(&positions[range]);
             }
         }
         evaluation.evaluate_after(problem, state, at.kinetics.span().unwrap_or(0.0))?;
@@ -415,7 +416,7 @@ impl Equations {
 
     /// The state where mappings lead.
     pub(crate) fn placed(&self) -> &State {
-        self.mapped.as_ref().unwrap_or(&self.state)
+        if self.is_deformed { &self.mapped } else { &self.state }
     }
 
     /// The unknown whose equation misses the largest share of its terms, and that share: a

@@ -69,6 +69,12 @@ impl StateVector {
         of(&self.x, &other.x) + of(&self.v, &other.v)
     }
 
+    /// Makes it the same as another one, in the room that it has.
+    fn copy(&mut self, from: &Self) {
+        self.x.clone_from(&from.x);
+        self.v.clone_from(&from.v);
+    }
+
     /// Makes it the zero vector of `n` independent coordinates.
     fn clear(&mut self, n: usize) {
         for list in [&mut self.x, &mut self.v] {

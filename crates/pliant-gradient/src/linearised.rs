@@ -104,12 +104,13 @@ impl Linearised {
             evaluation,
             state,
             mapped,
+            is_deformed,
             total,
             law,
             law_forces,
             ..
         } = equations;
-        let placed = mapped.as_ref().unwrap_or(state);
+        let placed = if *is_deformed { &*mapped } else { &*state };
         let of = LawMoment {
             state,
             multipliers: at.multipliers,

@@ -374,7 +374,7 @@ impl StagedStep {
         };
         add(&mut report, self.stages[1].tangent(given, second)?);
         if !self.projects {
-            out.clone_from(second);
+            out.copy(second);
             return Ok(report);
         }
         let last = &self.stages[1].implicit.linearised;
@@ -439,7 +439,7 @@ impl StagedStep {
             let found = projection.adjoint(&two.implicit.linearised, from, on_stage)?;
             found.into_iter().for_each(|more| add(&mut report, more));
         } else {
-            on_stage.end.clone_from(from);
+            on_stage.end.copy(from);
             for list in &mut on_stage.nodes {
                 list.clear();
                 list.resize(start.problem.velocity_count(), 0.0);

@@ -107,10 +107,10 @@ impl Residuals {
             problem,
             evaluation,
             state,
-            mapped,
+            is_deformed,
             ..
         } = equations;
-        *mapped = None;
+        *is_deformed = false;
         state.clone_from(of.end);
         evaluation.propagate(problem, state)?;
         evaluation.evaluate(problem, state)?;
@@ -250,7 +250,7 @@ pub(super) struct Projection {
     /// `G` of each node under the impulses of the velocities, and the derivative of `-w^2 H J u` by
     /// its laws, of those that are not linear.
     bent: Vec<Option<Blocks>>,
-    turned: Vec<Option<(Law, Blocks)>>,
+    turned: Vec<Option<TurnedLaw>>,
     /// The derivatives of `C lambda` and of `C nu/w^2` of each row group by its coordinates, where its
     /// law is not linear.
     strained: [Vec<Option<Law>>; 2],
@@ -259,9 +259,26 @@ pub(super) struct Projection {
     /// The adjoint solutions of both parts.
     pub(super) adjoint: [[Vec<f64>; 2]; 2],
     room: [Vec<f64>; 4],
+    of_rows: Vec<f64>,
     /// On all nodes: the change `J u`, and weights.
     change: Vec<f64>,
     nodes: [Vec<f64>; 2],
+}
+
+/// The derivative of the stiffness of a law times a displacement of its node.
+#[derive(Debug)]
+struct TurnedLaw {
+    law: Law,
+    stiffness: LawStiffness,
+}
+
+/// The stiffness of a law at any state.
+#[derive(Debug)]
+struct LawStiffness {
+    force_field: usize,
+    blocks: Blocks,
+    /// Elements of each group.
+    lists: Vec<Vec<usize>>,
 }
 
 /// What stands against the end of the last stage.
@@ -292,7 +309,12 @@ impl Projection {
                 let lists = equations.evaluation.groups(i).to_vec();
                 let own = Law::new(node.space.velocity_size(), node.velocity_range(), lists, node.count);
                 let widths = (0..law.dx.len()).map(|g| law.dx.width(g));
-                (own, Blocks::new(widths.map(|w| (w, w))))
+                let stiffness = LawStiffness {
+                    force_field: i,
+                    blocks: Blocks::new(widths.map(|w| (w, w))),
+                    lists: field.component.law.groups().lists(node.count),
+                };
+                TurnedLaw { law: own, stiffness }
             })
         });
         let (bent, turned) = (shapes.collect(), turned.collect());
@@ -327,6 +349,7 @@ impl Projection {
             buffers: LawBuffers::default(),
             adjoint: Default::default(),
             room: std::array::from_fn(|_| vec![0.0; n]),
+            of_rows: vec![0.0; m],
             change: vec![0.0; all],
             nodes: [vec![0.0; all], vec![0.0; all]],
         })
@@ -434,11 +457,11 @@ impl Projection {
         evaluation.push_forward(problem, &mut self.change);
         self.buffers.start_from(state);
         let (change, squared) = (&self.change, self.reach * self.reach);
-        for (i, entry) in self.turned.iter_mut().enumerate() {
-            let Some((law, blocks)) = entry else { continue };
-            let node = problem.node(problem.force_fields()[i].node);
+        for TurnedLaw { law, stiffness } in self.turned.iter_mut().flatten() {
+            let node = problem.node(problem.force_fields()[stiffness.force_field].node);
             law.make_by_differences(node, state, true, &mut self.buffers, |moved, out| {
-                add_law_stiffness(problem, moved, (i, blocks), -squared, change, out);
+                stiffness.write_product(problem, moved, change, out);
+                out.iter_mut().for_each(|f| *f *= -squared);
             });
         }
         let (room, strains) = &mut self.of_strains;
@@ -527,12 +550,12 @@ impl Projection {
         changes: [Option<[&[f64]; 2]>; 2],
         out: &mut StateVector,
     ) -> Result<[SolveReport; 2], GradientError> {
-        let [mut dr, mut ds] = [std::mem::take(&mut self.room[0]), Vec::new()];
+        let (mut dr, mut ds) = (std::mem::take(&mut self.room[0]), std::mem::take(&mut self.of_rows));
         ds.resize(self.rows.len(), 0.0);
         out.x.clone_from(&moved.x);
         self.retraction.of_start(&mut out.x);
         let found = self.tangent_with(last, moved, changes, out, [&mut dr, &mut ds]);
-        self.room[0] = dr;
+        (self.room[0], self.of_rows) = (dr, ds);
         found
     }
 
@@ -616,7 +639,7 @@ impl Projection {
             }
             forces.fill(0.0);
             add_stiffness(problem, evaluation, laws, -*reach * *reach, curved, forces);
-            for (law, _) in turned.iter().flatten() {
+            for TurnedLaw { law, .. } in turned.iter().flatten() {
                 law.add_product([ys, us], forces);
             }
             add_geometry(problem, evaluation, bent, ys, forces);
@@ -652,7 +675,7 @@ impl Projection {
         from: &StateVector,
         out: &mut OnStage,
     ) -> Result<[SolveReport; 2], GradientError> {
-        out.end.clone_from(from);
+        out.end.copy(from);
         let second = self.solve_transposed(1, &from.v)?;
         self.add_against_velocities(&mut out.end);
         let mut weights = std::mem::take(&mut self.room[0]);
@@ -694,7 +717,7 @@ impl Projection {
             list.fill(0.0);
         }
         add_stiffness_transposed(problem, evaluation, laws, -*reach * *reach, forces, curved);
-        for (law, _) in turned.iter().flatten() {
+        for TurnedLaw { law, .. } in turned.iter().flatten() {
             law.add_transposed_product(forces, [&mut *ys, &mut *us]);
         }
         add_geometry_transposed(problem, evaluation, bent, forces, ys);
@@ -1010,39 +1033,33 @@ fn add_stiffness_transposed(
     }
 }
 
-/// Writes, on its node, `share` times the product of the stiffness of a law at a state with
-/// displacements of all nodes; no number where the law has none.
-fn add_law_stiffness(
-    problem: &Problem,
-    state: &State,
-    (force_field, blocks): (usize, &mut Blocks),
-    share: f64,
-    moved: &[f64],
-    out: &mut [f64],
-) {
-    let field = &problem.force_fields()[force_field];
-    let node = problem.node(field.node);
-    let at = At {
-        space: node.space,
-        x: &state.positions[node.position_range()],
-        v: &state.velocities[node.velocity_range()],
-        inputs: problem.inputs(force_field),
-    };
-    blocks.clear();
-    out.fill(0.0);
-    if field.component.law.stiffness(at, blocks).is_err() {
-        out.fill(f64::NAN);
-        return;
-    }
-    let lists = field.component.law.groups().lists(node.count);
-    let size = node.space.velocity_size();
-    let moved = &moved[node.velocity_range()];
-    for (g, list) in lists.iter().enumerate() {
-        let width = list.len() * size;
-        let place = |k: usize| list[k / size] * size + k % size;
-        for (i, row) in blocks.block(g).chunks_exact(width.max(1)).enumerate() {
-            let terms = row.iter().enumerate();
-            out[place(i)] += share * terms.map(|(j, k)| k * moved[place(j)]).sum::<f64>();
+impl LawStiffness {
+    /// Writes, on its node, the product of the stiffness at a state with displacements of all nodes; no
+    /// number where the law has none.
+    fn write_product(&mut self, problem: &Problem, state: &State, moved: &[f64], out: &mut [f64]) {
+        let field = &problem.force_fields()[self.force_field];
+        let node = problem.node(field.node);
+        let at = At {
+            space: node.space,
+            x: &state.positions[node.position_range()],
+            v: &state.velocities[node.velocity_range()],
+            inputs: problem.inputs(self.force_field),
+        };
+        self.blocks.clear();
+        out.fill(0.0);
+        if field.component.law.stiffness(at, &mut self.blocks).is_err() {
+            out.fill(f64::NAN);
+            return;
+        }
+        let size = node.space.velocity_size();
+        let moved = &moved[node.velocity_range()];
+        for (g, list) in self.lists.iter().enumerate() {
+            let width = list.len() * size;
+            let place = |k: usize| list[k / size] * size + k % size;
+            for (i, row) in self.blocks.block(g).chunks_exact(width.max(1)).enumerate() {
+                let terms = row.iter().enumerate();
+                out[place(i)] += terms.map(|(j, k)| k * moved[place(j)]).sum::<f64>();
+            }
         }
     }
 }

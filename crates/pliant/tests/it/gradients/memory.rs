@@ -1,6 +1,7 @@
 //! Derivatives allocate with their first step, and no more.
 
 use super::contacts::body;
+use super::stages::two_stages;
 use super::steps::{beam, chain, net};
 use super::{direction, options};
 use crate::four_bars::row_of_loops;
@@ -65,6 +66,8 @@ fn warm_derivatives_allocate_nothing() {
             (simulation.options.alpha, simulation.options.beta) = (weight, weight);
             assert_eq!(allocations(&mut simulation), [0; 4], "{what}, {weight}");
         }
+        simulation.options = two_stages();
+        assert_eq!(allocations(&mut simulation), [0; 4], "{what}, SDIRK2");
     }
 }
 

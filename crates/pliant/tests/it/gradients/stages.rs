@@ -1,12 +1,17 @@
 //! Derivatives of steps of SDIRK2: of two stages with deformations of their own, and a projection.
 
+use super::impacts::place;
 use super::steps::{beam, chain, check, hanging, net, on_row};
+use super::trajectories::oscillator_as;
+use super::weights::differences;
+use super::{direction, moved};
 use crate::four_bars::row_of_loops;
 use pliant::continuum::{Incompressibility, Rod, Section, Sheet, SheetMesh, Solid, StrainEnergy};
+use pliant::gradient::*;
 use pliant::prelude::*;
 
 /// Options of steps of two stages, solved to rounding.
-fn options() -> Options {
+pub(super) fn two_stages() -> Options {
     let mut options = super::options();
     options.integrator = Integrator::Sdirk2;
     options.tuning.newton.exact_stages = true;
@@ -21,26 +26,26 @@ fn springs() {
     for treatment in [Treatment::Stiffness, Treatment::Compliance] {
         for damping in [0.0, 0.3] {
             let what = format!("net, {treatment:?}, {damping}");
-            check(&what, net(treatment, damping), options(), 0.01, 1e-7);
+            check(&what, net(treatment, damping), two_stages(), 0.01, 1e-7);
         }
     }
 }
 
 #[test]
 fn chains() {
-    check("chain", chain(5), options(), 0.01, 1e-7);
+    check("chain", chain(5), two_stages(), 0.01, 1e-7);
 }
 
 #[test]
 fn loops() {
-    check("loops", row_of_loops(2), options(), 0.01, 1e-7);
+    check("loops", row_of_loops(2), two_stages(), 0.01, 1e-7);
 }
 
 #[test]
 fn rods() {
     let rod = Rod::new(Section::circle(2e-3), 1e8, 0.3).with_density(1200.0);
     for rod in [rod, rod.inextensible(), rod.with_relaxation_time(0.02)] {
-        check("rod", hanging(&rod), options(), 0.01, 1e-7);
+        check("rod", hanging(&rod), two_stages(), 0.01, 1e-7);
     }
 }
 
@@ -63,7 +68,7 @@ fn solids() {
             Solid::corotational(1e5, 0.5).with_incompressibility(Incompressibility::PerElement),
         ),
     ] {
-        check(what, beam(&solid), options(), 0.02, 1e-7);
+        check(what, beam(&solid), two_stages(), 0.02, 1e-7);
     }
 }
 
@@ -75,7 +80,7 @@ fn sheets() {
     let sheet = Sheet::isotropic(1e4, 0.3, 1e-3).with_relaxation_time(0.005);
     let parts = sheet.add_to(&mut model, "cloth", &mesh).unwrap();
     model.fix(parts.nodes, 0, &[true; 3]).unwrap();
-    check("sheet", model, options(), 0.01, 1e-7);
+    check("sheet", model, two_stages(), 0.01, 1e-7);
 }
 
 #[test]
@@ -96,8 +101,8 @@ fn rows_of_every_kind() {
         let model = on_row(|model, length| {
             model.add_constraint("row", length, level).unwrap();
         });
-        check(&format!("{level:?}"), model, options(), 0.01, 1e-7);
-        check(&format!("driven {level:?}"), driven(level), options(), 0.01, 1e-7);
+        check(&format!("{level:?}"), model, two_stages(), 0.01, 1e-7);
+        check(&format!("driven {level:?}"), driven(level), two_stages(), 0.01, 1e-7);
     }
     let soft = on_row(|model, length| {
         let law = UniformCompliance::new(1e-4).with_relaxation_time(0.01);
@@ -108,18 +113,111 @@ fn rows_of_every_kind() {
             .set_motion(row, Some(PrescribedMotion::sine(0.01, 8.0, 0.3)))
             .unwrap();
     });
-    check("soft", soft, options(), 0.01, 1e-7);
+    check("soft", soft, two_stages(), 0.01, 1e-7);
     let stiffening = on_row(|model, length| {
         let law = Spring::stiffening(200.0, 4000.0).with_damping(0.5);
         model
             .add_force_field("row", length, law, Treatment::Compliance)
             .unwrap();
     });
-    check("stiffening", stiffening, options(), 0.01, 1e-7);
+    check("stiffening", stiffening, two_stages(), 0.01, 1e-7);
     let viscous = on_row(|model, length| {
         model
             .add_force_field("row", length, Damping::new(3.0), Treatment::Compliance)
             .unwrap();
     });
-    check("viscous", viscous, options(), 0.01, 1e-7);
+    check("viscous", viscous, two_stages(), 0.01, 1e-7);
+}
+
+/// By all parameters of an oscillator, as a force and as a soft row on a coordinate of its own: with
+/// second order against the oscillator itself.
+#[test]
+fn an_oscillator_with_second_order() {
+    let p = [1.3, 40.0, 0.7, 0.2, -0.5];
+    let gradient = |treatment: Treatment, h: f64, steps: usize| {
+        let make = |p: &[f64]| Ok(Problem::new(oscillator_as(p, treatment)));
+        let mut family = Family::new(&make, &p, &p.map(f64::abs)).unwrap();
+        let mut simulation = Simulation::with_options(oscillator_as(&p, treatment), two_stages()).unwrap();
+        let mut trajectory = Trajectory::new(steps, h);
+        trajectory.family = Some(&mut family);
+        let found = trajectory.gradient(&mut simulation, &mut place(steps, 0)).unwrap();
+        let pairs = found.parameters.iter().zip(p);
+        pairs.map(|(by, p)| by * p).collect::<Vec<f64>>()
+    };
+    // The damped oscillator: x = exp(-d t) (x0 cos w t + (v0 + d x0)/w sin w t).
+    let exact = differences(&p, &|[m, k, b, x, v]| {
+        let (d, t) = (0.5 * b / m, 0.6);
+        let w = (k / m - d * d).sqrt();
+        (-d * t).exp() * (x * (w * t).cos() + (v + d * x) / w * (w * t).sin())
+    });
+    for treatment in [Treatment::Stiffness, Treatment::Compliance] {
+        let off = |h: f64, steps: usize| {
+            let found = gradient(treatment, h, steps);
+            let pairs = found.iter().zip(&exact);
+            pairs.fold(0.0f64, |a, (f, e)| a.max((f - e).abs()))
+        };
+        let [coarse, fine] = [off(0.01, 60), off(0.005, 120)];
+        let ratio = coarse / fine;
+        assert!(
+            coarse < 5e-3 && (3.8..4.2).contains(&ratio),
+            "{treatment:?}: {coarse} {fine}"
+        );
+    }
+}
+
+/// Steps that are halved for their energy have the derivative of their parts; tangent and adjoint agree,
+/// and are differences so small that they are halved in the same way.
+#[test]
+fn halved_steps() {
+    let mut options = two_stages();
+    options.accuracy = None;
+    options.tuning.newton.stage_halvings = 4;
+    let start = || {
+        let mut s = Simulation::with_options(net(Treatment::Stiffness, 0.0), options.clone()).unwrap();
+        let halvings = (0..3).map(|_| s.step(0.01).unwrap().solve.newton.step_halvings);
+        assert!(halvings.sum::<usize>() > 3);
+        s
+    };
+    let (steps, h, last) = (4, 0.01, 47);
+    let mut objective = place(steps, last);
+    let mut s = start();
+    let along = direction(&s, 3);
+    let found = Trajectory::new(steps, h).gradient(&mut s, &mut objective).unwrap();
+    let forwards = Trajectory::new(steps, h)
+        .tangent(&mut start(), &mut objective, &along, &[])
+        .unwrap();
+    let backwards = found.start.dot(&along);
+    assert!((forwards.derivative - backwards).abs() < 1e-11 * (1.0 + backwards.abs()));
+    let at = |t: f64| {
+        let mut s = start();
+        let mut here = s.checkpoint();
+        here.state = moved(&s, &along, t);
+        s.problem().propagate(&mut here.state).unwrap();
+        s.restore(&here).unwrap();
+        for _ in 0..steps {
+            s.step(h).unwrap();
+        }
+        s.state().positions[last]
+    };
+    let best = [1e-5, 3e-6, 1e-6]
+        .map(|t| ((at(-2.0 * t) - at(2.0 * t)) / 12.0 + (at(t) - at(-t)) * 2.0 / 3.0) / t)
+        .map(|found| (found / backwards - 1.0).abs())
+        .into_iter()
+        .fold(f64::INFINITY, f64::min);
+    // Rounding of positions over steps of 1e-5.
+    assert!(best < 1e-7, "{best:e} off differences, of {backwards}");
+}
+
+/// Limits and contacts are refused by name.
+#[test]
+fn what_is_missing_is_named() {
+    let bounded = on_row(|model, length| {
+        let row = model
+            .add_force_field("winch", length, UniformCompliance::new(1e-4), Treatment::Compliance)
+            .unwrap();
+        model.set_bounds(row, -1.0, 1.0).unwrap();
+    });
+    let s = Simulation::with_options(bounded, two_stages()).unwrap();
+    let said = s.step_derivative().err().unwrap().to_string();
+    assert!(said.contains("`winch` in steps of SDIRK2"), "{said}");
 }

@@ -1,5 +1,6 @@
 //! Gradients of trajectories.
 
+use super::stages::two_stages;
 use super::steps::{beam, chain, net};
 use super::{between, direction, moved, off_differences, options};
 use crate::four_bars::row_of_loops;
@@ -10,9 +11,12 @@ use pliant::prelude::*;
 
 /// The options of a method.
 fn by(integrator: &Integrator) -> Options {
-    Options {
-        integrator: integrator.clone(),
-        ..options()
+    match integrator {
+        Integrator::Sdirk2 => two_stages(),
+        _ => Options {
+            integrator: integrator.clone(),
+            ..options()
+        },
     }
 }
 
@@ -384,6 +388,7 @@ fn spinning() -> Model {
 fn the_way_back_is_cut_as_one_likes() {
     cut_as_one_likes(Integrator::Nonlinear);
     cut_as_one_likes(Integrator::bdf2());
+    cut_as_one_likes(Integrator::Sdirk2);
 }
 
 fn cut_as_one_likes(integrator: Integrator) {
@@ -418,6 +423,7 @@ fn cut_as_one_likes(integrator: Integrator) {
 fn gradients_by_parameters_of_a_chain() {
     by_parameters_of_a_chain(Integrator::Nonlinear);
     by_parameters_of_a_chain(Integrator::bdf2());
+    by_parameters_of_a_chain(Integrator::Sdirk2);
 }
 
 fn by_parameters_of_a_chain(integrator: Integrator) {

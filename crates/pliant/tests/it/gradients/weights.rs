@@ -2,6 +2,7 @@
 //! move by a mean of velocities.
 
 use super::contacts::body;
+use super::stages::two_stages;
 use super::steps::{beam, chain, check, hanging, net, on_row};
 use super::trajectories::oscillator_as;
 use super::{check_step, check_step_without, direction, impacts, options, tangent_as_adjoint};
@@ -43,7 +44,7 @@ fn recurrence([m, k, b, x, v]: [f64; 5], [alpha, beta]: [f64; 2], h: f64, steps:
 }
 
 /// Central differences of fourth order of a function of parameters, by shares of each.
-fn differences(p: &[f64; 5], f: &dyn Fn([f64; 5]) -> f64) -> Vec<f64> {
+pub(super) fn differences(p: &[f64; 5], f: &dyn Fn([f64; 5]) -> f64) -> Vec<f64> {
     let along = |k: usize| {
         let at = |t: f64| {
             let mut moved = *p;
@@ -348,7 +349,8 @@ fn a_bounce_is_that_of_parabolas() {
     }
 }
 
-/// Parameters of all kinds, forces and inputs act at both ends: against differences of whole runs.
+/// Parameters of all kinds, forces and inputs act at both ends, and in all stages: against differences of
+/// whole runs.
 #[test]
 fn parameters_forces_and_inputs_of_both_ends() {
     // Stiffness of springs as rows, of a spring as a force, mass, place of an anchor, gravity.
@@ -376,18 +378,19 @@ fn parameters_forces_and_inputs_of_both_ends() {
         Ok::<Model, GradientError>(model)
     };
     let (h, steps) = (0.01, 20);
-    for weights in WEIGHTS {
+    let methods = WEIGHTS.map(|weights| (format!("{weights:?}"), weighted(weights)));
+    for (method, options) in methods.into_iter().chain([("SDIRK2".to_owned(), two_stages())]) {
         let make_problem = |p: &[f64]| Ok(Problem::new(make(p)?));
         let mut family = Family::new(&make_problem, &at, &at).unwrap();
         let run = |p: &[f64], pushes: [f64; 4]| {
-            let mut s = Simulation::with_options(make(p).unwrap(), weighted(weights)).unwrap();
+            let mut s = Simulation::with_options(make(p).unwrap(), options.clone()).unwrap();
             for step in 0..steps {
                 push(&mut s, step, pushes);
                 s.step(h).unwrap();
             }
             s.state().positions[1]
         };
-        let mut s = Simulation::with_options(make(&at).unwrap(), weighted(weights)).unwrap();
+        let mut s = Simulation::with_options(make(&at).unwrap(), options.clone()).unwrap();
         let [bead, third] = ["bead", "third"].map(|name| s.model().node_named(name).unwrap());
         let mut trajectory = Trajectory::new(steps, h);
         trajectory.family = Some(&mut family);
@@ -409,7 +412,7 @@ fn parameters_forces_and_inputs_of_both_ends() {
                 run(&p, [0.0; 4])
             };
             let (own, by) = (found.parameters[k] * at[k], differences(&moved, 1e-3));
-            assert!((own - by).abs() < 1e-9, "{weights:?}, {k}: {own} {by}");
+            assert!((own - by).abs() < 1e-9, "{method}, {k}: {own} {by}");
         }
         let (forces, inputs) = (&found.forces[PUSHED], &found.inputs[PUSHED]);
         // The forces of the bead are the first three; the rests are in the order of the springs.
@@ -423,7 +426,7 @@ fn parameters_forces_and_inputs_of_both_ends() {
                 run(&at, pushes)
             };
             let by = differences(&pushed, 1e-3);
-            assert!((own - by).abs() < 1e-9, "{weights:?}, {k}: {own} {by}");
+            assert!((own - by).abs() < 1e-9, "{method}, {k}: {own} {by}");
         }
     }
 }

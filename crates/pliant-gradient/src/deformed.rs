@@ -127,21 +127,58 @@ pub(crate) enum RowPart {
     Rate,
 }
 
+/// Where the deformation of a row begins a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Beginning {
+    /// Where it is.
+    Placed,
+    /// Where it is held.
+    Held,
+    /// The share `g` of its gap away from there, of which it is brought back the rest between both
+    /// stages: a row of bounded force on both sides.
+    Returning,
+}
+
 /// A row: where it begins a step, and its part in the projection that ends it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RowOfStep {
-    /// Whether it begins where it is held, and not where it is.
-    pub(crate) begins_held: bool,
+    pub(crate) begins: Beginning,
     pub(crate) part: RowPart,
 }
 
-/// Finds the part of each row.
-pub(crate) fn rows_of_step(problem: &Problem, evaluation: &Evaluation, out: &mut Vec<RowOfStep>) {
+/// A step as its rows see it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StepOfRows<'a> {
+    /// Positions of all nodes at its start and at the end of its last stage, where mappings lead, and
+    /// the times (s).
+    pub(crate) ends: [&'a State; 2],
+    pub(crate) times: [f64; 2],
+    /// Multipliers of both stages (N, N m).
+    pub(crate) multipliers: [&'a [f64]; 2],
+    /// `g`.
+    pub(crate) gain: f64,
+}
+
+/// Roundings of a bound within which a multiplier is at it: it is a sum of others.
+const AT_BOUND: f64 = 16.0 * f64::EPSILON;
+
+/// Finds the part of each row in a step.
+///
+/// # Errors
+/// [`GradientError::NotBuilt`] for hard rows that bear on one side, which drift by rounding to either
+/// side of where they begin elsewhere.
+pub(crate) fn rows_of_step(
+    problem: &Problem,
+    evaluation: &Evaluation,
+    step: StepOfRows<'_>,
+    out: &mut Vec<RowOfStep>,
+) -> Result<(), GradientError> {
     out.clear();
     for group in problem.row_groups() {
+        let (motion, bounds) = (problem.motion(group), problem.bounds(group));
         for k in 0..group.size * group.count {
             let (is_hard, law) = (evaluation.is_hard(group, k), problem.row_law(group));
-            let (begins_held, holds_rate, is_soft) = match group.component {
+            let (at_place, at_rate, is_soft) = match group.component {
                 ComponentId::Constraint(i) => {
                     let level = problem.constraints()[i].component.level;
                     let at_place = matches!(level, Level::Position | Level::CurvedPosition);
@@ -154,15 +191,51 @@ pub(crate) fn rows_of_step(problem: &Problem, evaluation: &Evaluation, out: &mut
                 ),
                 ComponentId::Mass(_) => (false, false, false),
             };
+            let Some(bounds) = bounds else {
+                let part = match () {
+                    () if at_rate => RowPart::Rate,
+                    () if at_place || evaluation.holds_position(problem, group, k) => RowPart::Hard,
+                    () if is_soft => RowPart::Elastic,
+                    () => RowPart::Free,
+                };
+                let begins = if at_place { Beginning::Held } else { Beginning::Placed };
+                out.push(RowOfStep { begins, part });
+                continue;
+            };
+            let row = group.first_row + k;
+            let x = problem.node(group.node).first_position + k;
+            let [start, end] = [0, 1].map(|i| {
+                let value = motion.map_or(0.0, |m| m.at(k, step.times[i]).0);
+                step.ends[i].positions[x] - value
+            });
+            let [first, last] = step.multipliers.map(|list| list[row]);
+            let is_at = |force: f64| {
+                let near = |bound: f64| (force - bound).abs() <= AT_BOUND * bound.abs();
+                force <= bounds.0 || force >= bounds.1 || near(bounds.0) || near(bounds.1)
+            };
+            let inside = !is_at((1.0 - step.gain) * first + step.gain * last);
+            let one_sided = (bounds.0 == 0.0) != (bounds.1 == 0.0);
+            let begins = match (at_place, one_sided) {
+                (true, true) => Beginning::Placed,
+                (true, false) => Beginning::Returning,
+                (false, _) => Beginning::Placed,
+            };
+            let open = |gap: f64| if bounds.0 == 0.0 { gap > 0.0 } else { gap < 0.0 };
+            if at_place && one_sided && !(is_at(first) && is_at(last) && open(start) && open(end)) {
+                return Err(GradientError::NotBuilt {
+                    what: format!("a step of SDIRK2 in which {} bears", problem.describe_row(row)),
+                    why: "take `Integrator::Nonlinear`",
+                });
+            }
             let part = match () {
-                () if holds_rate => RowPart::Rate,
-                () if begins_held || evaluation.holds_position(problem, group, k) => RowPart::Hard,
-                () if is_soft => RowPart::Elastic,
+                () if at_rate && !is_at(last) => RowPart::Rate,
+                () if inside && (is_soft || at_place) => RowPart::Elastic,
                 () => RowPart::Free,
             };
-            out.push(RowOfStep { begins_held, part });
+            out.push(RowOfStep { begins, part });
         }
     }
+    Ok(())
 }
 
 /// A stage that deformations were integrated over.
@@ -183,6 +256,8 @@ pub(crate) struct DeformationPath<'a> {
     /// Positions of the independent nodes at the start of the step, and the time (s).
     pub(crate) start: &'a State,
     pub(crate) time: f64,
+    /// `g`.
+    pub(crate) gain: f64,
 }
 
 /// Deformations on their way.
@@ -196,6 +271,8 @@ pub(crate) struct PathEnd {
     pub(crate) ahead: Vec<f64>,
     state: State,
     moved: Vec<f64>,
+    /// Positions that come back between both stages, and by how much.
+    returning: Vec<(usize, f64)>,
 }
 
 impl PathEnd {
@@ -218,6 +295,7 @@ impl PathEnd {
         self.positions.clone_from(&self.state.positions);
         self.targets.clear();
         self.targets.resize(problem.row_count(), 0.0);
+        self.returning.clear();
         for group in problem.row_groups() {
             let first = problem.node(group.node).first_position;
             let motion = problem.motion(group);
@@ -225,12 +303,25 @@ impl PathEnd {
                 let row = group.first_row + k;
                 let value = motion.map_or(0.0, |m| m.at(k, path.time).0);
                 self.targets[row] = value;
-                if path.rows[row].begins_held && path.nodes.contains(&group.node.index()) {
-                    self.positions[first + k] = value;
+                if !path.nodes.contains(&group.node.index()) {
+                    continue;
+                }
+                let x = &mut self.positions[first + k];
+                match path.rows[row].begins {
+                    Beginning::Placed => {}
+                    Beginning::Held => *x = value,
+                    Beginning::Returning => {
+                        let gap = *x - value;
+                        *x = value + path.gain * gap;
+                        self.returning.push((first + k, (1.0 - path.gain) * gap));
+                    }
                 }
             }
         }
-        for leg in legs {
+        for (at, leg) in legs.iter().enumerate() {
+            if at > 0 {
+                self.returning.iter().for_each(|(x, left)| self.positions[*x] += left);
+            }
             self.state.clone_from(leg.end);
             evaluation.propagate(problem, &mut self.state)?;
             for node in path.nodes.iter().map(|index| &problem.nodes()[*index]) {

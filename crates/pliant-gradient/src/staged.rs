@@ -14,7 +14,9 @@ mod by;
 mod projection;
 mod stage;
 
-use crate::deformed::{DeformationPath, Leg, PathEnd, RowOfStep, deformed_nodes, rows_of_step};
+use crate::deformed::{
+    Beginning, DeformationPath, Leg, PathEnd, RowOfStep, StepOfRows, deformed_nodes, rows_of_step,
+};
 use crate::equations::{Equations, Unknown};
 use crate::family::check_structure;
 use crate::implicit::{SOLVED, check_external};
@@ -64,6 +66,8 @@ pub(crate) struct StagedStep {
     moved: [StateVector; 2],
     predicted: [Vec<f64>; 3],
     begin: Vec<f64>,
+    /// Of deformations, what comes back between both stages.
+    left: Vec<f64>,
     /// Backwards.
     on_stage: OnStage,
     on_predictor: OnPredictor,
@@ -79,7 +83,6 @@ impl StagedStep {
     /// [`GradientError::NotBuilt`] for parts of the model that have no derivative here;
     /// [`GradientError::Model`], [`GradientError::Plan`].
     pub(crate) fn new(problem: &Problem) -> Result<Self, GradientError> {
-        check_rows(problem)?;
         let nodes = deformed_nodes(problem);
         let (n, m, all) = (problem.dof_count(), problem.row_count(), problem.velocity_count());
         Ok(Self {
@@ -102,6 +105,7 @@ impl StagedStep {
             moved: Default::default(),
             predicted: std::array::from_fn(|_| vec![0.0; n]),
             begin: vec![0.0; all],
+            left: vec![0.0; all],
             on_stage: OnStage::default(),
             on_predictor: OnPredictor::default(),
             on_first: StateVector::zeros(n),
@@ -129,11 +133,6 @@ impl StagedStep {
         (self.h, self.time) = (step.h, step.time);
         self.fixed.copy_from_slice(step.fixed);
         self.take_start(step.start)?;
-        let Equations {
-            evaluation, state, ..
-        } = &mut self.start;
-        evaluation.evaluate(problem, state)?;
-        rows_of_step(problem, evaluation, &mut self.rows);
         self.place_stages(problem, step)?;
         let (mut place, mut share) = self.missed();
         if self.projects {
@@ -200,11 +199,27 @@ impl StagedStep {
             *l2 = taken.multipliers[k];
             *l1 = taken.multipliers[k] - taken.multipliers_jump[k];
         }
+        // The rows see where mappings lead at both ends.
+        let Equations {
+            evaluation, state, ..
+        } = &mut self.start;
+        self.projected.clone_from(&self.ends[1]);
+        evaluation.propagate(problem, &mut self.projected)?;
+        evaluation.propagate(problem, state)?;
+        evaluation.evaluate(problem, state)?;
+        let of_rows = StepOfRows {
+            ends: [state, &self.projected],
+            times: [step.time, step.time + step.h],
+            multipliers: [&self.multipliers[0], &self.multipliers[1]],
+            gain: GAIN,
+        };
+        rows_of_step(problem, evaluation, of_rows, &mut self.rows)?;
         let path = DeformationPath {
             nodes: &self.nodes,
             rows: &self.rows,
             start: step.start,
             time: step.time,
+            gain: GAIN,
         };
         let (to_first, to_second) = legs(&self.ends, step.h, step.time);
         self.paths[0].walk(&mut self.start, path, &to_first)?;
@@ -228,11 +243,19 @@ impl StagedStep {
         Ok(())
     }
 
+    /// Number of rows that a bound holds in a stage.
+    pub(crate) fn rows_at_bounds(&self) -> usize {
+        let [one, two] = &self.stages;
+        let [one, two] = [one, two].map(|stage| &stage.implicit.linearised.laws.at_bound);
+        one.iter().zip(two).filter(|(one, two)| **one || **two).count()
+    }
+
     /// The equation of a stage that misses the largest share of its terms, and that share.
     fn missed(&self) -> (Unknown, f64) {
         let all = self.stages.iter().map(|stage| {
             let fixed = &stage.implicit.kept.fixed;
-            stage.implicit.equations.worst(|k| fixed[k], |_| false)
+            let bound = &stage.implicit.linearised.laws.at_bound;
+            stage.implicit.equations.worst(|k| fixed[k], |k| bound[k])
         });
         all.reduce(|a, b| if b.1 > a.1 { b } else { a })
             .unwrap_or((Unknown::Dof(0), 0.0))
@@ -333,6 +356,13 @@ impl StagedStep {
         let changes = self.split(changes)?;
         let ahead = (1.0 - GAIN) * self.h;
         self.find_begin(&from.x);
+        let (begin, left) = (&mut self.begin, &mut self.left);
+        left.fill(0.0);
+        each_beginning(&self.start.problem, &self.rows, |k, begins| match begins {
+            Beginning::Placed => {}
+            Beginning::Held => begin[k] = 0.0,
+            Beginning::Returning => (begin[k], left[k]) = (GAIN * begin[k], (1.0 - GAIN) * begin[k]),
+        });
         let [x, v, held] = &mut self.predicted;
         let [first, second] = &mut self.moved;
         for (h, (v, fixed)) in held.iter_mut().zip(from.v.iter().zip(&self.fixed)) {
@@ -360,10 +390,9 @@ impl StagedStep {
         way.copy_from_slice(velocities);
         self.between[1].of_displacement(way);
         self.between[1].of_start(&mut self.begin);
-        self.begin
-            .iter_mut()
-            .zip(&*way)
-            .for_each(|(b, w)| *b += ahead * w);
+        let ways = way.iter().zip(&self.left);
+        let begins = self.begin.iter_mut().zip(ways);
+        begins.for_each(|(b, (way, left))| *b += ahead * way + left);
         held.fill(0.0);
         let given = Given {
             x,
@@ -408,7 +437,6 @@ impl StagedStep {
         } = &self.start;
         scatter(problem, x, &mut self.begin);
         evaluation.push_forward(problem, &mut self.begin);
-        clear_held(problem, &self.rows, &mut self.begin);
     }
 
     /// The gradient of a function of the end by positions and velocities at the start.
@@ -461,8 +489,9 @@ impl StagedStep {
         velocities.copy_from_slice(&on.begin);
         between[1].of_displacement_transposed(velocities);
         velocities.iter_mut().for_each(|v| *v *= ahead);
+        let (begin, left) = (&mut self.begin, &mut self.left);
+        left.copy_from_slice(&on.begin);
         between[1].of_start_transposed(&mut on.begin);
-        let begin = &mut self.begin;
         begin.copy_from_slice(&on.begin);
         still.fill(0.0);
         keep_listed(&start.problem, &self.nodes, velocities);
@@ -476,7 +505,11 @@ impl StagedStep {
         let Equations {
             problem, evaluation, ..
         } = start;
-        clear_held(problem, rows, begin);
+        each_beginning(problem, rows, |k, begins| match begins {
+            Beginning::Placed => {}
+            Beginning::Held => begin[k] = 0.0,
+            Beginning::Returning => begin[k] = GAIN * begin[k] + (1.0 - GAIN) * left[k],
+        });
         evaluation.pull_back(problem, begin);
         gather(problem, begin, &mut self.room);
         out.x.iter_mut().zip(&self.room).for_each(|(o, x)| *o += x);
@@ -484,14 +517,12 @@ impl StagedStep {
     }
 }
 
-/// Sets the entries of rows that begin where they are held to zero.
-fn clear_held(problem: &Problem, rows: &[RowOfStep], nodes: &mut [f64]) {
+/// Visits the velocity coordinates of all rows, and where their deformations begin.
+fn each_beginning(problem: &Problem, rows: &[RowOfStep], mut f: impl FnMut(usize, Beginning)) {
     for group in problem.row_groups() {
         let first = problem.node(group.node).first_velocity;
         for k in 0..group.size * group.count {
-            if rows[group.first_row + k].begins_held {
-                nodes[first + k] = 0.0;
-            }
+            f(first + k, rows[group.first_row + k].begins);
         }
     }
 }
@@ -538,25 +569,6 @@ fn move_on(problem: &Problem, state: &mut State, velocity: &[f64], dt: f64) {
             node.space.retract(x, &moved[..size]);
         }
     }
-}
-
-/// Refuses rows of bounded force.
-///
-/// # Errors
-/// [`GradientError::NotBuilt`].
-pub(crate) fn check_rows(problem: &Problem) -> Result<(), GradientError> {
-    for group in problem.row_groups() {
-        if problem.bounds(group).is_some() {
-            return Err(GradientError::NotBuilt {
-                what: format!(
-                    "`{}` in steps of SDIRK2",
-                    problem.component_name(group.component)
-                ),
-                why: "its force is bounded: take `Integrator::Nonlinear`",
-            });
-        }
-    }
-    Ok(())
 }
 
 /// Refuses a step that these equations are not of.

@@ -183,8 +183,11 @@ impl StepDerivative {
             none => none.insert(Box::new(StagedStep::new(problem)?)),
         };
         staged.place(problem, step)?;
+        self.active = ActiveSet {
+            rows_at_bounds: staged.rows_at_bounds(),
+            ..ActiveSet::default()
+        };
         self.staged.is_placed = true;
-        self.active = ActiveSet::default();
         self.implicit.is_placed();
         Ok(())
     }

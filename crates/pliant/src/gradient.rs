@@ -84,27 +84,19 @@ fn is_bdf2(integrator: &Integrator) -> bool {
     matches!(integrator, Integrator::Implicit(method) if method.name() == Bdf2.name())
 }
 
-/// Refuses rows of bounded force in steps of BDF2 and SDIRK2, which end at other velocities than these
+/// Refuses rows of bounded force in steps of BDF2, which end at other velocities than these
 /// equations have where a limit closes.
 ///
 /// # Errors
 /// [`GradientError::NotBuilt`].
 pub(crate) fn check_rows(options: &Options, problem: &Problem) -> Result<(), GradientError> {
-    let method = match options.integrator {
-        Integrator::Nonlinear => return Ok(()),
-        Integrator::Sdirk2 => "SDIRK2",
-        _ => "BDF2",
-    };
     let bounded = |group: &&RowGroup| problem.bounds(group).is_some();
     match problem.row_groups().iter().find(bounded) {
-        Some(group) => Err(GradientError::NotBuilt {
-            what: format!(
-                "`{}` in steps of {method}",
-                problem.component_name(group.component)
-            ),
+        Some(group) if is_bdf2(&options.integrator) => Err(GradientError::NotBuilt {
+            what: format!("`{}` in steps of BDF2", problem.component_name(group.component)),
             why: "its force is bounded: take `Integrator::Nonlinear`",
         }),
-        None => Ok(()),
+        _ => Ok(()),
     }
 }
 

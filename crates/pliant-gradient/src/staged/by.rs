@@ -155,7 +155,18 @@ impl StagedStep {
             Ok(())
         });
         self.by = room;
-        found
+        found?;
+        for (k, stage) in self.stages.iter().enumerate() {
+            let bounds = &stage.implicit.linearised.laws.at_bound;
+            family.bounds_derivative(
+                stage.implicit.problem(),
+                parameter,
+                bounds,
+                &self.multipliers[k],
+                &mut ds[k * m..(k + 1) * m],
+            )?;
+        }
+        Ok(())
     }
 
     /// Evaluates the equations of a stage with the mappings and laws of another model.
@@ -170,6 +181,7 @@ impl StagedStep {
             rows: &self.rows,
             start: &self.start.state,
             time: self.time,
+            gain: GAIN,
         };
         let (to_first, to_second) = legs(&self.ends, self.h, self.time);
         match stage {

@@ -6,7 +6,7 @@ use pliant::prelude::*;
 
 /// A bead of a mass on a spring, and a brake on it that holds it as long as its force is between two
 /// bounds: `p` is the mass, the stiffness, the bounds, and the velocity at the start.
-fn braked(p: &[f64]) -> Model {
+pub(super) fn braked(p: &[f64]) -> Model {
     let mut model = Model::new();
     let bead = model.add_scalars("bead", &[1.0]).unwrap();
     model.add_mass("mass", bead, Mass::Uniform(p[0])).unwrap();
@@ -21,7 +21,7 @@ fn braked(p: &[f64]) -> Model {
     model
 }
 
-const AT: [f64; 5] = [2.0, 30.0, -4.0, 9.0, 0.5];
+pub(super) const AT: [f64; 5] = [2.0, 30.0, -4.0, 9.0, 0.5];
 const H: f64 = 0.01;
 
 /// The place after so many steps, as the recurrence of implicit Euler has it: the force that stops the

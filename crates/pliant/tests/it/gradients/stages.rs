@@ -1,5 +1,6 @@
 //! Derivatives of steps of SDIRK2: of two stages with deformations of their own, and a projection.
 
+use super::bounds::{AT, braked};
 use super::impacts::place;
 use super::steps::{beam, chain, check, hanging, net, on_row};
 use super::trajectories::oscillator_as;
@@ -208,16 +209,82 @@ fn halved_steps() {
     assert!(best < 1e-7, "{best:e} off differences, of {backwards}");
 }
 
-/// Limits and contacts are refused by name.
+/// Soft rows of bounded force, at their bound and inside it; motors that hold a velocity or a position
+/// with a force that is enough or not; limits that are open.
 #[test]
-fn what_is_missing_is_named() {
-    let bounded = on_row(|model, length| {
-        let row = model
-            .add_force_field("winch", length, UniformCompliance::new(1e-4), Treatment::Compliance)
-            .unwrap();
-        model.set_bounds(row, -1.0, 1.0).unwrap();
-    });
-    let s = Simulation::with_options(bounded, two_stages()).unwrap();
-    let said = s.step_derivative().err().unwrap().to_string();
-    assert!(said.contains("`winch` in steps of SDIRK2"), "{said}");
+fn rows_of_bounded_force() {
+    for most in [0.3, 100.0] {
+        let soft = on_row(|model, length| {
+            let law = UniformCompliance::new(1e-4).with_relaxation_time(0.01);
+            let row = model
+                .add_force_field("row", length, law, Treatment::Compliance)
+                .unwrap();
+            model.set_bounds(row, -most, most).unwrap();
+        });
+        check(&format!("soft, {most}"), soft, two_stages(), 0.01, 1e-7);
+        for level in [Level::Velocity { curvature: 0.0 }, Level::Position] {
+            let motor = on_row(|model, length| {
+                let row = model.add_constraint("row", length, level).unwrap();
+                let motion = PrescribedMotion::sine(0.05, 8.0, 0.3);
+                model.set_motion(row, Some(motion)).unwrap();
+                model.set_bounds(row, -most, most).unwrap();
+            });
+            check(&format!("{level:?}, {most}"), motor, two_stages(), 0.01, 1e-7);
+        }
+    }
+    let rope = |compliance: f64, slack: f64| {
+        on_row(move |model, length| {
+            let law = UniformCompliance::new(compliance);
+            let row = model
+                .add_force_field("rope", length, law, Treatment::Compliance)
+                .unwrap();
+            model
+                .set_motion(row, Some(PrescribedMotion::constant(&[slack])))
+                .unwrap();
+            model.set_bounds(row, f64::NEG_INFINITY, 0.0).unwrap();
+        })
+    };
+    for (what, compliance, slack) in [("taut", 1e-4, 0.0), ("slack", 1e-4, 0.1), ("hard, slack", 0.0, 0.1)] {
+        check(what, rope(compliance, slack), two_stages(), 0.01, 1e-7);
+    }
+    let mut s = Simulation::with_options(rope(0.0, 0.0), two_stages()).unwrap();
+    for _ in 0..10 {
+        s.step(0.01).unwrap();
+    }
+    let mut derivative = s.step_derivative().unwrap();
+    let placed = derivative.place(s.problem(), &s.last_step(&[]).unwrap());
+    let said = placed.unwrap_err().to_string();
+    assert!(said.contains("SDIRK2 in which `rope`, element 0 bears"), "{said}");
+}
+
+/// A bead that swings, slower at each turn, until a brake holds it: by the bounds of its force, and by
+/// everything else, against differences of whole runs.
+#[test]
+fn a_brake_by_the_most_it_can() {
+    let (steps, h) = (300, 0.01);
+    let run = |p: &[f64]| {
+        let mut s = Simulation::with_options(braked(p), two_stages()).unwrap();
+        for _ in 0..steps {
+            s.step(h).unwrap();
+        }
+        s.state().positions[0]
+    };
+    let make = |p: &[f64]| Ok(Problem::new(braked(p)));
+    let mut family = Family::new(&make, &AT, &AT).unwrap();
+    let mut trajectory = Trajectory::new(steps, h);
+    trajectory.family = Some(&mut family);
+    let mut s = Simulation::with_options(braked(&AT), two_stages()).unwrap();
+    let found = trajectory.gradient(&mut s, &mut place(steps, 0)).unwrap();
+    let bounds = found.report.active.rows_at_bounds;
+    assert!((20..steps).contains(&bounds), "{bounds}");
+    for (k, by) in found.parameters.iter().enumerate() {
+        let ends = [-1.0, 1.0].map(|side| {
+            let mut moved = AT;
+            moved[k] *= 1.0 + side * 1e-5;
+            run(&moved)
+        });
+        let expected = (ends[1] - ends[0]) / (2e-5 * AT[k]);
+        // Roundings of 300 steps over 1e-5, and its square.
+        assert!((by - expected).abs() < 1e-6 * (1.0 + expected.abs()), "{k}: {by} {expected}");
+    }
 }

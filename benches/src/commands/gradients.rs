@@ -25,25 +25,24 @@ pub(super) fn run(arguments: &[String]) -> Ended {
         false => TIMES,
     };
     println!(
-        "Steps of the nonlinear method (implicit Euler, converged), h = 0.01 s, one thread; medians of {times} steps. \
-         Linearised: equations, exact derivative and factor, once for all directions.\n\n\
-         | | unknowns | step, ms | Newton | linearised, ms | adjoint, ms | tangent, ms | products | (linearised + adjoint) / step |\n\
-         |---|---|---|---|---|---|---|---|---|"
+        "Steps of the nonlinear method (implicit Euler, converged) and of SDIRK2, h = 0.01 s, one thread; medians of {times} \
+         steps that are taken at once. Linearised: equations, exact derivative and factors, once for all directions.\n\n\
+         | | method | unknowns | step, ms | Newton | linearised, ms | adjoint, ms | tangent, ms | products | (linearised + adjoint) / step |\n\
+         |---|---|---|---|---|---|---|---|---|---|"
     );
-    for links in [10, 100] {
-        show(
-            &format!("chain of {links} bodies, hard ball joints"),
-            chain(links)?,
-            times,
-        )?;
-    }
-    for side in [16, 32] {
-        show(&format!("net of {side} x {side}, springs"), net(side)?, times)?;
-    }
-    for cells in [[10, 2], [20, 4]] {
-        let [along, across] = cells;
-        let name = format!("corotational beam, {along} x {across} x {across} hexahedra");
-        show(&name, beam(cells)?, times)?;
+    for method in [Integrator::Nonlinear, Integrator::Sdirk2] {
+        for links in [10, 100] {
+            let name = format!("chain of {links} bodies, hard ball joints");
+            show(&name, chain(links)?, &method, times)?;
+        }
+        for side in [16, 32] {
+            show(&format!("net of {side} x {side}, springs"), net(side)?, &method, times)?;
+        }
+        for cells in [[10, 2], [20, 4]] {
+            let [along, across] = cells;
+            let name = format!("corotational beam, {along} x {across} x {across} hexahedra");
+            show(&name, beam(cells)?, &method, times)?;
+        }
     }
     println!(
         "\nGradients of whole trajectories of the chain of 10: the way back takes steps again, and keeps few moments.\n\n\
@@ -60,7 +59,7 @@ pub(super) fn run(arguments: &[String]) -> Ended {
 
 /// The height of the last body at the end, by everything at the start.
 fn show_trajectory(model: Model, steps: usize) -> Result<(), Box<dyn std::error::Error>> {
-    let mut simulation = simulation(model)?;
+    let mut simulation = simulation(model, &Integrator::Nonlinear)?;
     let start = simulation.checkpoint();
     let (forwards, moved) = clock(|| (0..steps).try_for_each(|_| simulation.step(0.01).map(drop)));
     moved?;
@@ -82,12 +81,14 @@ fn show_trajectory(model: Model, steps: usize) -> Result<(), Box<dyn std::error:
     Ok(())
 }
 
-/// A simulation by the nonlinear method on one thread.
-fn simulation(model: Model) -> Result<Simulation, Error> {
+/// A simulation by a method on one thread, whose steps stand as they are taken.
+fn simulation(model: Model, method: &Integrator) -> Result<Simulation, Error> {
     let mut options = Options {
-        integrator: Integrator::Nonlinear,
+        integrator: method.clone(),
+        accuracy: Some(Accuracy::Measured),
         ..Options::default()
     };
+    options.tuning.newton.stage_halvings = 0;
     options.tuning.solver.threads = 1;
     Simulation::with_options(model, options)
 }
@@ -98,8 +99,8 @@ fn median(mut list: Vec<f64>) -> f64 {
     list[list.len() / 2]
 }
 
-fn show(name: &str, model: Model, times: usize) -> Result<(), Box<dyn std::error::Error>> {
-    let mut simulation = simulation(model)?;
+fn show(name: &str, model: Model, method: &Integrator, times: usize) -> Result<(), Box<dyn std::error::Error>> {
+    let mut simulation = simulation(model, method)?;
     let n = simulation.model().dof_count();
     let mut derivative = simulation.step_derivative()?;
     let given = StateVector {
@@ -110,8 +111,16 @@ fn show(name: &str, model: Model, times: usize) -> Result<(), Box<dyn std::error
     let [mut steps, mut places, mut adjoints, mut tangents] = [(); 4].map(|()| Vec::new());
     let (mut newton, mut products) = (0, 0);
     for k in 0..WARM + times {
+        // What a plain step takes, and the same with its stages solved as derivatives have them.
+        let start = simulation.checkpoint();
         let (step, report) = clock(|| simulation.step(0.01));
         let report = report?;
+        if *method == Integrator::Sdirk2 {
+            simulation.restore(&start)?;
+            simulation.options.tuning.newton.exact_stages = true;
+            simulation.step(0.01)?;
+            simulation.options.tuning.newton.exact_stages = false;
+        }
         let taken = simulation.last_step(&[]).ok_or("no step was taken")?;
         let (place, placed) = clock(|| derivative.place(simulation.problem(), &taken));
         placed?;
@@ -131,7 +140,7 @@ fn show(name: &str, model: Model, times: usize) -> Result<(), Box<dyn std::error
     let [step, place, adjoint, tangent] = [steps, places, adjoints, tangents].map(median);
     let mean = |count: usize| count as f64 / times as f64;
     println!(
-        "| {name} | {n} | {:.3} | {:.1} | {:.3} | {:.3} | {:.3} | {:.1} | {:.2} |",
+        "| {name} | {method:?} | {n} | {:.3} | {:.1} | {:.3} | {:.3} | {:.3} | {:.1} | {:.2} |",
         1e3 * step,
         mean(newton),
         1e3 * place,

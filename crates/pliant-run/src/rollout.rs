@@ -64,9 +64,9 @@ pub type Build = dyn Fn(&[f64]) -> Result<BuiltScene, SceneError> + Send + Sync;
 /// A scene as a function of some of its parameters: the positions and velocities of chosen nodes at
 /// the start and after every step, with the gradient of any function of them.
 ///
-/// The scene has `integrator: Nonlinear`, which with `alpha: 0.5, beta: 0.5` is of second order, or
-/// `Bdf2`, which is so too and takes no contacts, and moves by itself: without events, controllers,
-/// inputs and holds that change with time.
+/// The scene has the default `integrator: Sdirk2`, whose stages are solved until rounding ends it here,
+/// or `Nonlinear`, which with `alpha: 0.5, beta: 0.5` is of second order too and takes contacts, or
+/// `Bdf2`. It moves by itself: without events, controllers, inputs and holds that change with time.
 ///
 /// ```
 /// use pliant_run::rollout::{Quantity, Rollout};
@@ -413,7 +413,10 @@ fn node_named(model: &Model, name: &str) -> Result<NodeId, RolloutError> {
 
 /// A simulation at the start of a scene.
 fn begin(mut scene: BuiltScene) -> Result<Simulation, RolloutError> {
-    let simulation = Simulation::with_options(std::mem::take(&mut scene.model), scene.options.clone());
+    let mut options = scene.options.clone();
+    // Values are those that gradients are of, to the bit.
+    options.tuning.newton.exact_stages |= options.integrator == Integrator::Sdirk2;
+    let simulation = Simulation::with_options(std::mem::take(&mut scene.model), options);
     let mut simulation = simulation.map_err(|e| scene.places.error(e))?;
     if let Some(world) = scene.world.take() {
         simulation
@@ -503,8 +506,8 @@ fn check(scene: &BuiltScene) -> Result<(), RolloutError> {
     let refuse = |what, how| Err(RolloutError::NotTaken { what, how });
     if !has_derivative(integrator) {
         return refuse(
-            "other integrator than Nonlinear and Bdf2",
-            "derivatives are those of their steps; write `run: (integrator: Nonlinear, ..)`",
+            "other integrator than Sdirk2, Nonlinear and Bdf2",
+            "derivatives are those of their steps; write `run: (integrator: Sdirk2, ..)`",
         );
     }
     if *integrator == Integrator::Nonlinear && !own_alpha.is_empty() {

@@ -148,9 +148,14 @@ fn stages_of<'a>(problem: &Problem, memory: &'a IntegratorMemory) -> Option<Take
     })
 }
 
-/// Takes steps of SDIRK2 from here on whose stages are solved until rounding ends it.
-pub(crate) fn solve_stages_exactly(simulation: &mut Simulation) {
+/// Runs `work` with steps of SDIRK2 whose stages are solved until rounding ends it: the steps that a
+/// gradient is of.
+pub(crate) fn with_exact_stages<R>(simulation: &mut Simulation, work: impl FnOnce(&mut Simulation) -> R) -> R {
+    let asked = simulation.options.tuning.newton.exact_stages;
     simulation.options.tuning.newton.exact_stages |= simulation.options.integrator == Integrator::Sdirk2;
+    let out = work(simulation);
+    simulation.options.tuning.newton.exact_stages = asked;
+    out
 }
 
 /// Refuses steps that are not those of the equations of `pliant-gradient`.

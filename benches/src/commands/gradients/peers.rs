@@ -182,6 +182,7 @@ pub(super) fn run() -> Ended {
             );
             if let Scene::Chain(_) = scene {
                 show("Pliant, BDF2", in_pliant(scene, h, (Integrator::bdf2(), 1.0)));
+                show("Pliant, SDIRK2", in_pliant(scene, h, (Integrator::Sdirk2, 1.0)));
             }
             for (name, change) in settings(scene) {
                 let mut request = scene.request(h);
@@ -339,6 +340,7 @@ fn adjusted(model: Model, (integrator, weight): &Steps, exact: bool) -> Result<S
     options.tuning.solver.threads = 1;
     if exact {
         options.tuning.newton.tolerance = 1e-13;
+        options.tuning.newton.exact_stages = true;
         options.contacts.accuracy = 1e-13;
     }
     Simulation::with_options(model, options)

@@ -53,7 +53,7 @@ fn what_is_not_there_is_said() {
     let bare = write(dir.path(), "bare.ron", &bare);
     let other = STONES.replace(
         "integrator: Nonlinear, alpha: 0.5, beta: 0.5",
-        "integrator: Sdirk2",
+        "integrator: Theta",
     );
     let other = write(dir.path(), "other.ron", &other);
     for (words, code, says) in [
@@ -67,7 +67,7 @@ fn what_is_not_there_is_said() {
         (&[&scene, "last", "--smoothing", "-1"], 2, "an energy above zero"),
         (&[&scene, "last", "--step", "0"], 2, "must be positive"),
         (&[&bare, "last"], 2, "the scene has no parameters"),
-        (&[&other, "last"], 2, "write `run: (integrator: Nonlinear, ..)`"),
+        (&[&other, "last"], 2, "write `run: (integrator: Sdirk2, ..)`"),
     ] {
         let ran = pliant(dir.path(), &[&["gradient"], words].concat());
         assert_eq!(ran.status.code(), Some(code), "{words:?}: {}", err(&ran));

@@ -50,6 +50,7 @@ fn builder(text: &str) -> Result<Box<Build>, RolloutError> {
 fn gradients_of_an_orientation_are_those_of_differences() {
     against_differences(TUMBLING);
     against_differences(&TUMBLING.replace("Nonlinear", "Bdf2"));
+    against_differences(&TUMBLING.replace("Nonlinear", "Sdirk2"));
     against_differences(&TUMBLING.replace("Nonlinear", "Nonlinear, alpha: 0.5, beta: 0.5"));
 }
 
@@ -314,7 +315,7 @@ fn scenes_that_do_not_move_by_themselves_are_refused() {
         (
             "integrator: Nonlinear",
             "integrator: Theta",
-            "other integrator than Nonlinear",
+            "other integrator than Sdirk2, Nonlinear and Bdf2",
         ),
         (
             "law: Stiffness(\"$stiffness\")",

@@ -4,7 +4,7 @@ use super::forward::Forward;
 use super::walk::Walk;
 use super::{
     ActiveSet, Family, GradientError, StateVector, StepWeights, TrajectoryError, check_index, check_length,
-    check_whole, each_part, solve_stages_exactly, step_weights,
+    check_whole, each_part, step_weights, with_exact_stages,
 };
 use crate::Simulation;
 use pliant_model::NodeId;
@@ -165,6 +165,8 @@ impl<'b> Trajectory<'b> {
     /// the number of steps, which are taken once to find the value and again, some of them several
     /// times, on the way back (binomial checkpointing; with `steps <= run` once).
     ///
+    /// Steps of SDIRK2 are taken with [`exact_stages`](pliant_stepper::integrator::NewtonOptions::exact_stages).
+    ///
     /// An objective depends on parameters through positions and velocities of nodes, mapped ones
     /// included; what else it does with them is not in the gradient.
     ///
@@ -182,8 +184,9 @@ impl<'b> Trajectory<'b> {
         }
         self.check_elements(simulation)?;
         self.check_smoothing(simulation)?;
-        solve_stages_exactly(simulation);
-        Walk::new(simulation, self, objective)?.take()
+        with_exact_stages(simulation, |simulation| {
+            Walk::new(simulation, self, objective)?.take()
+        })
     }
 
     /// Refuses wanted elements that there are not, and parameters of elements that the start
@@ -259,7 +262,22 @@ impl<'b> Trajectory<'b> {
         let family_size = self.family.as_ref().map_or(0, |family| family.len());
         check_length("parameters of a direction", family_size, parameters.len())?;
         self.check_smoothing(simulation)?;
-        solve_stages_exactly(simulation);
+        with_exact_stages(simulation, |simulation| {
+            self.carry(simulation, objective, direction, parameters)
+        })
+    }
+
+    /// Carries a direction to the end of the trajectory.
+    ///
+    /// # Errors
+    /// As [`tangent`](Self::tangent).
+    fn carry(
+        &mut self,
+        simulation: &mut Simulation,
+        objective: &mut dyn Objective,
+        direction: &StateVector,
+        parameters: &[f64],
+    ) -> Result<TrajectoryTangent, TrajectoryError> {
         let all = simulation.model().velocity_count();
         let mut start = direction.clone();
         if let Some(family) = &self.family {

@@ -159,8 +159,8 @@ pub(crate) struct StepOfRows<'a> {
     pub(crate) gain: f64,
 }
 
-/// Roundings of a bound within which a multiplier is at it: it is a sum of others.
-const AT_BOUND: f64 = 16.0 * f64::EPSILON;
+/// Share of a bound within which a multiplier is at it, as in the steps.
+const AT_BOUND: f64 = 1e-12;
 
 /// Finds the part of each row in a step.
 ///
@@ -209,9 +209,10 @@ pub(crate) fn rows_of_step(
                 step.ends[i].positions[x] - value
             });
             let [first, last] = step.multipliers.map(|list| list[row]);
+            // A bound that is not finite is no number there, and never met.
             let is_at = |force: f64| {
-                let near = |bound: f64| (force - bound).abs() <= AT_BOUND * bound.abs();
-                force <= bounds.0 || force >= bounds.1 || near(bounds.0) || near(bounds.1)
+                let (lower, upper) = bounds;
+                force <= lower + AT_BOUND * lower.abs() || force >= upper - AT_BOUND * upper.abs()
             };
             let inside = !is_at((1.0 - step.gain) * first + step.gain * last);
             let one_sided = (bounds.0 == 0.0) != (bounds.1 == 0.0);

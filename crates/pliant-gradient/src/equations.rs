@@ -102,9 +102,11 @@ pub(crate) struct KeptMoment {
     pub(crate) deformations: KeptDeformations,
 }
 
-/// Deformations, kept; without nodes there are none.
+/// Deformations, kept.
 #[derive(Debug, Default)]
 pub(crate) struct KeptDeformations {
+    /// Whether there are any.
+    pub(crate) are_kept: bool,
     pub(crate) nodes: Vec<usize>,
     pub(crate) positions: Vec<f64>,
     pub(crate) ahead: Vec<f64>,
@@ -112,7 +114,7 @@ pub(crate) struct KeptDeformations {
 
 impl KeptDeformations {
     pub(crate) fn get(&self) -> Option<Deformations<'_>> {
-        (!self.nodes.is_empty()).then_some(Deformations {
+        self.are_kept.then_some(Deformations {
             nodes: &self.nodes,
             positions: &self.positions,
             ahead: &self.ahead,
@@ -162,6 +164,23 @@ pub(crate) struct TermSizes {
     inertia: Vec<f64>,
 }
 
+/// The end of a step where mappings lead, beside the one that laws are evaluated at.
+#[derive(Debug, Default)]
+pub(crate) struct MappedEnd {
+    state: State,
+    /// Whether there are deformations, so that the two differ.
+    pub(crate) counts: bool,
+    /// Coordinates of the rows of one group.
+    coordinates: Vec<f64>,
+}
+
+impl MappedEnd {
+    /// The end where mappings lead; `other` without deformations.
+    pub(crate) fn or<'a>(&'a self, other: &'a State) -> &'a State {
+        if self.counts { &self.state } else { other }
+    }
+}
+
 /// The equations of a problem, with room to evaluate them.
 #[derive(Debug)]
 pub(crate) struct Equations {
@@ -170,11 +189,7 @@ pub(crate) struct Equations {
     /// The end of the step as last evaluated, with deformations in the place of the positions of
     /// nodes that have them.
     pub(crate) state: State,
-    /// The same end where mappings lead, which counts if there are deformations.
-    pub(crate) mapped: State,
-    pub(crate) is_deformed: bool,
-    /// Coordinates of the rows of one group.
-    coordinates: Vec<f64>,
+    pub(crate) mapped: MappedEnd,
     /// Residuals of the independent coordinates (N, N m; n) and of the rows (m, rad or those over
     /// s; m), as last evaluated, and the sizes of their terms.
     pub(crate) primal: Vec<f64>,
@@ -208,9 +223,7 @@ impl Equations {
         Ok(Self {
             evaluation,
             state,
-            mapped: State::default(),
-            is_deformed: false,
-            coordinates: Vec::new(),
+            mapped: MappedEnd::default(),
             primal: vec![0.0; n],
             rows: vec![0.0; m],
             sizes: TermSizes {
@@ -266,7 +279,6 @@ impl Equations {
             evaluation,
             state,
             mapped,
-            is_deformed,
             ..
         } = self;
         state.clone_from(at.end);
@@ -274,9 +286,9 @@ impl Equations {
             state.velocities.fill(0.0);
         }
         evaluation.propagate(problem, state)?;
-        *is_deformed = at.deformations.is_some();
+        mapped.counts = at.deformations.is_some();
         if let Some(Deformations { nodes, positions, .. }) = &at.deformations {
-            mapped.clone_from(state);
+            mapped.state.clone_from(state);
             for node in nodes.iter().map(|index| &problem.nodes()[*index]) {
                 let range = node.position_range();
                 state.positions[range.clone()].copy_from_slice(&positions[range]);
@@ -387,7 +399,7 @@ impl Equations {
         let Self {
             problem,
             state,
-            coordinates,
+            mapped: MappedEnd { coordinates, .. },
             law,
             law_forces,
             ..
@@ -416,7 +428,7 @@ impl Equations {
 
     /// The state where mappings lead.
     pub(crate) fn placed(&self) -> &State {
-        if self.is_deformed { &self.mapped } else { &self.state }
+        self.mapped.or(&self.state)
     }
 
     /// The unknown whose equation misses the largest share of its terms, and that share: a

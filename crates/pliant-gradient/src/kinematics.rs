@@ -124,15 +124,22 @@ fn right_jacobian(r: Vec3) -> Mat3 {
 /// independent ones: `d(J v)/dx`, from the whole geometric stiffness of unit forces.
 #[derive(Debug, Default)]
 pub(crate) struct VelocityVariation {
-    /// Blocks of the unit force along each coordinate of the elements of each node whose velocities
-    /// count; none for linear mappings.
-    curvature: Vec<Vec<Blocks>>,
+    /// Of each node with a nonlinear mapping whose velocities count: room for the geometric stiffness
+    /// of a unit force, and `d(J v)/dx` of its mapping, a row for each coordinate of an element.
+    of_nodes: Vec<Option<NodeVariation>>,
     /// The nodes whose velocities count, with all that they hang on, in order; without independent
     /// ones.
     nodes: Vec<usize>,
     unit: Vec<f64>,
     /// The Jacobian block of one element, and the numbers that repeat in it.
     element: [Vec<f64>; 2],
+}
+
+/// The variation of one mapping.
+#[derive(Debug)]
+struct NodeVariation {
+    curvature: Blocks,
+    turned: Blocks,
 }
 
 impl VelocityVariation {
@@ -149,13 +156,20 @@ impl VelocityVariation {
         // Velocities of linear mappings of linear mappings change with no position.
         let bends = nodes.iter().any(|index| !is_linear(model, *index));
         let nodes = if bends { nodes } else { Vec::new() };
-        let mut curvature = vec![Vec::new(); model.nodes().len()];
-        for index in nodes.iter().filter(|index| !is_linear(model, **index)) {
-            let shapes = evaluation.geometric_shapes(model, *index);
-            curvature[*index] = vec![shapes; model.nodes()[*index].space.velocity_size()];
-        }
+        let variation = |index: usize| {
+            let bends = nodes.contains(&index) && !is_linear(model, index);
+            bends.then(|| {
+                let curvature = evaluation.geometric_shapes(model, index);
+                let size = model.nodes()[index].space.velocity_size();
+                let shapes = (0..curvature.len()).map(|e| (size, curvature.width(e)));
+                NodeVariation {
+                    turned: Blocks::new(shapes),
+                    curvature,
+                }
+            })
+        };
         Self {
-            curvature,
+            of_nodes: (0..model.nodes().len()).map(variation).collect(),
             nodes,
             unit: vec![0.0; if bends { model.velocity_count() } else { 0 }],
             element: Default::default(),
@@ -167,31 +181,36 @@ impl VelocityVariation {
         self.nodes.is_empty()
     }
 
-    /// Evaluates it at a state, which was evaluated.
-    pub(crate) fn evaluate(&mut self, model: &Model, evaluation: &mut Evaluation, state: &State) {
+    /// Evaluates it at a state, which was evaluated, for velocities `v` of all nodes.
+    pub(crate) fn evaluate(&mut self, model: &Model, evaluation: &mut Evaluation, state: &State, v: &[f64]) {
         for index in &self.nodes {
+            let Some(variation) = &mut self.of_nodes[*index] else {
+                continue;
+            };
+            let NodeVariation { curvature, turned } = variation;
             let node = &model.nodes()[*index];
             let size = node.space.velocity_size();
-            for (i, blocks) in self.curvature[*index].iter_mut().enumerate() {
+            for i in 0..size {
                 let unit = &mut self.unit[node.velocity_range()];
                 unit.fill(0.0);
                 unit.iter_mut().skip(i).step_by(size).for_each(|f| *f = 1.0);
-                evaluation.write_force_derivative(model, state, *index, &self.unit, blocks);
+                evaluation.write_force_derivative(model, state, *index, &self.unit, curvature);
                 self.unit[node.velocity_range()].fill(0.0);
+                for e in 0..node.count {
+                    let width = curvature.width(e);
+                    let row = &mut turned.block_mut(e)[i * width..][..width];
+                    row.fill(0.0);
+                    let places = places(model, evaluation, *index, e);
+                    for (curved, a) in curvature.block(e).chunks_exact(width.max(1)).zip(places) {
+                        row.iter_mut().zip(curved).for_each(|(r, g)| *r += v[a] * g);
+                    }
+                }
             }
         }
     }
 
-    /// Writes the change of the velocities of all nodes under the displacements `y` of all nodes,
-    /// at velocities `v` of all nodes.
-    pub(crate) fn apply(
-        &mut self,
-        model: &Model,
-        evaluation: &Evaluation,
-        v: &[f64],
-        y: &[f64],
-        du: &mut [f64],
-    ) {
+    /// Writes the change of the velocities of all nodes under the displacements `y` of all nodes.
+    pub(crate) fn apply(&mut self, model: &Model, evaluation: &Evaluation, y: &[f64], du: &mut [f64]) {
         du.fill(0.0);
         for index in &self.nodes {
             let node = &model.nodes()[*index];
@@ -201,15 +220,13 @@ impl VelocityVariation {
                 let [jacobian, numbers] = &mut self.element;
                 evaluation.write_whole_jacobian(model, *index, e, [&mut *jacobian, numbers]);
                 let width = jacobian.len() / size;
+                let turned = self.of_nodes[*index].as_ref().map(|of| of.turned.block(e));
                 for i in 0..size {
                     let row = &jacobian[i * width..][..width];
                     let mut sum: f64 = row.iter().zip(places.clone()).map(|(j, k)| j * du[k]).sum();
-                    if let Some(blocks) = self.curvature[*index].get(i) {
-                        let rows = blocks.block(e).chunks_exact(width.max(1));
-                        for (row, a) in rows.zip(places.clone()) {
-                            let turned: f64 = row.iter().zip(places.clone()).map(|(g, b)| g * y[b]).sum();
-                            sum += v[a] * turned;
-                        }
+                    if let Some(turned) = turned {
+                        let row = &turned[i * width..][..width];
+                        sum += row.iter().zip(places.clone()).map(|(b, k)| b * y[k]).sum::<f64>();
                     }
                     du[node.first_velocity + e * size + i] = sum;
                 }
@@ -224,7 +241,6 @@ impl VelocityVariation {
         &mut self,
         model: &Model,
         evaluation: &Evaluation,
-        v: &[f64],
         f: &mut [f64],
         out: &mut [f64],
     ) {
@@ -237,6 +253,7 @@ impl VelocityVariation {
                 let [jacobian, numbers] = &mut self.element;
                 evaluation.write_whole_jacobian(model, *index, e, [&mut *jacobian, numbers]);
                 let width = jacobian.len() / size;
+                let turned = self.of_nodes[*index].as_ref().map(|of| of.turned.block(e));
                 for i in 0..size {
                     let force = f[first + i];
                     if force == 0.0 {
@@ -246,12 +263,10 @@ impl VelocityVariation {
                     for (j, k) in row.iter().zip(places.clone()) {
                         f[k] += j * force;
                     }
-                    if let Some(blocks) = self.curvature[*index].get(i) {
-                        let rows = blocks.block(e).chunks_exact(width.max(1));
-                        for (row, a) in rows.zip(places.clone()) {
-                            for (g, b) in row.iter().zip(places.clone()) {
-                                out[b] += force * v[a] * g;
-                            }
+                    if let Some(turned) = turned {
+                        let row = &turned[i * width..][..width];
+                        for (b, k) in row.iter().zip(places.clone()) {
+                            out[k] += b * force;
                         }
                     }
                 }

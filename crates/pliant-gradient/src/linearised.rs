@@ -104,13 +104,12 @@ impl Linearised {
             evaluation,
             state,
             mapped,
-            is_deformed,
             total,
             law,
             law_forces,
             ..
         } = equations;
-        let placed = if *is_deformed { &*mapped } else { &*state };
+        let placed = mapped.or(state);
         let of = LawMoment {
             state,
             multipliers: at.multipliers,
@@ -125,11 +124,7 @@ impl Linearised {
                 why: "it is not finite near its present coordinates",
             });
         }
-        for (index, blocks) in self.geometry.iter_mut().enumerate() {
-            if let Some(blocks) = blocks {
-                evaluation.write_force_derivative(problem, placed, index, total, blocks);
-            }
-        }
+        bend(problem, evaluation, placed, total, &mut self.geometry);
         let [planned, counted] = &mut self.counted;
         self.laws.on_velocities(problem, counted);
         self.moving.iter().for_each(|node| counted[*node] = true);
@@ -143,8 +138,26 @@ impl Linearised {
             self.variation = VelocityVariation::plan(problem, evaluation, counted);
             planned.clone_from(counted);
         }
-        self.variation.evaluate(problem, evaluation, placed);
+        let v = &state.velocities;
+        self.variation.evaluate(problem, evaluation, placed, v);
         Ok(())
+    }
+
+    /// Finds the geometric stiffness of other total forces at the same moment.
+    pub(crate) fn bend(&mut self, equations: &mut Equations) {
+        let Equations {
+            problem,
+            evaluation,
+            state,
+            total,
+            ..
+        } = equations;
+        bend(problem, evaluation, state, total, &mut self.geometry);
+    }
+
+    /// The nodes whose velocities count.
+    pub(crate) fn counted(&self) -> &[bool] {
+        &self.counted[0]
     }
 
     /// Writes `dr` (n) and `ds` (m) for displacements and velocities of the independent coordinates
@@ -163,7 +176,7 @@ impl Linearised {
             law,
             ..
         } = equations;
-        push(problem, evaluation, state, [y, u], &mut self.nodes, &mut self.variation);
+        push(problem, evaluation, [y, u], &mut self.nodes, &mut self.variation);
         let [ys, us, forces, _] = &mut self.nodes;
         let seen = match &mut self.deformed {
             Some(deformed) => deformed.see(problem, [ys, us]),
@@ -429,38 +442,20 @@ impl Linearised {
 
     /// Finds how all nodes move and change their velocities with the independent coordinates (n).
     pub(crate) fn push(&mut self, equations: &Equations, moved: [&[f64]; 2]) {
-        let Equations {
-            problem,
-            evaluation,
-            state,
-            ..
-        } = equations;
-        push(
-            problem,
-            evaluation,
-            state,
-            moved,
-            &mut self.nodes,
-            &mut self.variation,
-        );
+        let (problem, evaluation) = (&equations.problem, &equations.evaluation);
+        push(problem, evaluation, moved, &mut self.nodes, &mut self.variation);
     }
 
     /// Finds how all nodes move with displacements of the independent coordinates (n), and how their
     /// velocities turn with these.
     pub(crate) fn push_displacement(&mut self, equations: &Equations, y: &[f64]) {
-        let Equations {
-            problem,
-            evaluation,
-            state,
-            ..
-        } = equations;
+        let (problem, evaluation) = (&equations.problem, &equations.evaluation);
         let [ys, us, ..] = &mut self.nodes;
         scatter(problem, y, ys);
         evaluation.push_forward(problem, ys);
         us.fill(0.0);
         if !self.variation.is_empty() {
-            self.variation
-                .apply(problem, evaluation, &state.velocities, ys, us);
+            self.variation.apply(problem, evaluation, ys, us);
         }
     }
 
@@ -542,22 +537,32 @@ impl Linearised {
 
     /// Carries weights of displacements and velocities of all nodes to the independent coordinates.
     fn pull_back(&mut self, equations: &Equations, [y, u]: [&mut [f64]; 2]) {
-        let Equations {
-            problem,
-            evaluation,
-            state,
-            ..
-        } = equations;
+        let (problem, evaluation) = (&equations.problem, &equations.evaluation);
         let [ys, us, _, curved] = &mut self.nodes;
         if !self.variation.is_empty() {
             curved.copy_from_slice(us);
             self.variation
-                .apply_transposed(problem, evaluation, &state.velocities, curved, ys);
+                .apply_transposed(problem, evaluation, curved, ys);
         }
         evaluation.pull_back(problem, ys);
         gather(problem, ys, y);
         evaluation.pull_back(problem, us);
         gather(problem, us, u);
+    }
+}
+
+/// Writes the geometric stiffness of forces on all nodes, carried up.
+fn bend(
+    problem: &Problem,
+    evaluation: &mut Evaluation,
+    state: &State,
+    total: &[f64],
+    geometry: &mut [Option<Blocks>],
+) {
+    for (index, blocks) in geometry.iter_mut().enumerate() {
+        if let Some(blocks) = blocks {
+            evaluation.write_force_derivative(problem, state, index, total, blocks);
+        }
     }
 }
 
@@ -608,7 +613,6 @@ pub(crate) fn add_geometry_transposed(
 fn push(
     problem: &Problem,
     evaluation: &Evaluation,
-    state: &State,
     [y, u]: [&[f64]; 2],
     [ys, us, _, curved]: &mut [Vec<f64>; 4],
     variation: &mut VelocityVariation,
@@ -618,7 +622,7 @@ fn push(
     scatter(problem, u, us);
     evaluation.push_forward(problem, us);
     if !variation.is_empty() {
-        variation.apply(problem, evaluation, &state.velocities, ys, curved);
+        variation.apply(problem, evaluation, ys, curved);
         us.iter_mut().zip(&*curved).for_each(|(u, b)| *u += b);
     }
 }

@@ -62,6 +62,16 @@ pub(crate) enum Matrix<'a> {
     Elastic { w: f64, is_active: &'a dyn Fn(usize) -> bool },
 }
 
+impl SolveReport {
+    /// The report of two solutions.
+    pub(crate) fn with(self, other: Self) -> Self {
+        Self {
+            products: self.products + other.products,
+            change: self.change.max(other.change),
+        }
+    }
+}
+
 impl<'a> Matrix<'a> {
     fn step(&self) -> Option<FactoredStep<'a>> {
         match self {
@@ -282,6 +292,16 @@ impl Saddle {
                 *scale = 1.0;
             }
         }
+    }
+
+    /// Whether the last matrix was that of a minimum.
+    pub(crate) fn is_minimum(&self) -> bool {
+        self.solver.is_minimum()
+    }
+
+    /// The entry of the matrix on its diagonal, of an independent coordinate, or its size.
+    pub(crate) fn diagonal(&self, dof: usize) -> f64 {
+        self.scales[0][dof].powi(2)
     }
 
     /// The velocity that a unit impulse on a row gives its coordinate, about (1/kg): the diagonal of

@@ -11,8 +11,12 @@
 //! the [`projection`]. Each is solved for its own change, forwards or backwards.
 
 mod by;
+mod part;
 mod projection;
+mod residuals;
 mod stage;
+mod stiffness;
+mod turns;
 
 use crate::deformed::{
     Beginning, DeformationPath, Leg, PathEnd, RowOfStep, StepOfRows, deformed_nodes, rows_of_step,
@@ -22,10 +26,11 @@ use crate::family::check_structure;
 use crate::implicit::{SOLVED, check_external};
 use crate::kinematics::{Retraction, gather, scatter};
 use crate::solve::SolveReport;
-use crate::taken::TakenStep;
+use crate::taken::{StepWeights, TakenStep};
 use crate::{GradientError, StateVector, check_length};
 use pliant_model::{Problem, State};
-use projection::{LastStage, OnStage, Projected, Projection};
+use projection::{OnStage, Projection};
+use residuals::{LastStage, Projected};
 use stage::{Given, OnPredictor, Stage, TakenStage};
 use std::f64::consts::FRAC_1_SQRT_2;
 
@@ -50,30 +55,55 @@ pub(crate) struct StagedStep {
     /// From the start to the predictor of the second stage: of the independent coordinates, and of
     /// the deformations.
     between: [Retraction; 2],
+    step: PlacedStep,
+    forwards: Forwards,
+    backwards: Backwards,
+    /// Independent coordinates (n).
+    room: Vec<f64>,
+    by: by::Room,
+}
+
+/// The step that is placed.
+#[derive(Debug, Default)]
+struct PlacedStep {
     h: f64,
     time: f64,
     fixed: Vec<bool>,
     /// Both ends of stages, and both paths of deformations.
     ends: [State; 2],
+    paths: [PathEnd; 2],
     /// The end of the step with the velocities of the second stage.
     projected: State,
-    paths: [PathEnd; 2],
     /// The velocities at the start and those that the second stage begins with (n).
     velocities: [Vec<f64>; 2],
     multipliers: [Vec<f64>; 2],
-    room: Vec<f64>,
-    /// A direction on its way: at the ends of the stages, at a predictor, and of deformations.
+}
+
+/// A direction on its way forwards.
+#[derive(Debug, Default)]
+struct Forwards {
+    /// At the ends of the stages.
     moved: [StateVector; 2],
+    /// At a predictor, and of what is held (n).
     predicted: [Vec<f64>; 3],
+    /// Of deformations, of what comes back of them between both stages, and of their way there, on
+    /// all nodes.
     begin: Vec<f64>,
-    /// Of deformations, what comes back between both stages.
     left: Vec<f64>,
-    /// Backwards.
+    way: Vec<f64>,
+}
+
+/// Weights on their way backwards.
+#[derive(Debug, Default)]
+struct Backwards {
     on_stage: OnStage,
     on_predictor: OnPredictor,
     on_first: StateVector,
-    nodes_of_first: [Vec<f64>; 2],
-    by: by::Room,
+    /// On all nodes: none, and of velocities at the end of the first stage.
+    still: Vec<f64>,
+    velocities: Vec<f64>,
+    begin: Vec<f64>,
+    left: Vec<f64>,
 }
 
 impl StagedStep {
@@ -85,6 +115,7 @@ impl StagedStep {
     pub(crate) fn new(problem: &Problem) -> Result<Self, GradientError> {
         let nodes = deformed_nodes(problem);
         let (n, m, all) = (problem.dof_count(), problem.row_count(), problem.velocity_count());
+        let [of_dofs, of_nodes] = [n, all].map(|size| vec![0.0; size]);
         Ok(Self {
             start: Equations::new(problem.clone())?,
             stages: [Stage::new(problem, &nodes)?, Stage::new(problem, &nodes)?],
@@ -93,23 +124,28 @@ impl StagedStep {
             nodes,
             rows: Vec::new(),
             between: Default::default(),
-            h: 1.0,
-            time: 0.0,
-            fixed: vec![false; n],
-            ends: Default::default(),
-            projected: State::default(),
-            paths: Default::default(),
-            velocities: [vec![0.0; n], vec![0.0; n]],
-            multipliers: [vec![0.0; m], vec![0.0; m]],
-            room: vec![0.0; n],
-            moved: Default::default(),
-            predicted: std::array::from_fn(|_| vec![0.0; n]),
-            begin: vec![0.0; all],
-            left: vec![0.0; all],
-            on_stage: OnStage::default(),
-            on_predictor: OnPredictor::default(),
-            on_first: StateVector::zeros(n),
-            nodes_of_first: [vec![0.0; all], vec![0.0; all]],
+            step: PlacedStep {
+                fixed: vec![false; n],
+                velocities: [of_dofs.clone(), of_dofs.clone()],
+                multipliers: [vec![0.0; m], vec![0.0; m]],
+                ..PlacedStep::default()
+            },
+            forwards: Forwards {
+                predicted: std::array::from_fn(|_| of_dofs.clone()),
+                begin: of_nodes.clone(),
+                left: of_nodes.clone(),
+                way: of_nodes.clone(),
+                ..Forwards::default()
+            },
+            backwards: Backwards {
+                on_first: StateVector::zeros(n),
+                still: of_nodes.clone(),
+                velocities: of_nodes.clone(),
+                begin: of_nodes.clone(),
+                left: of_nodes,
+                ..Backwards::default()
+            },
+            room: of_dofs,
             by: by::Room::default(),
         })
     }
@@ -130,8 +166,8 @@ impl StagedStep {
             stage.implicit.begin(problem)?;
         }
         self.projection.equations.take_parameters(problem);
-        (self.h, self.time) = (step.h, step.time);
-        self.fixed.copy_from_slice(step.fixed);
+        (self.step.h, self.step.time) = (step.h, step.time);
+        self.step.fixed.copy_from_slice(step.fixed);
         self.take_start(step.start)?;
         self.place_stages(problem, step)?;
         let (mut place, mut share) = self.missed();
@@ -175,12 +211,12 @@ impl StagedStep {
     fn place_stages(&mut self, problem: &Problem, step: &TakenStep<'_>) -> Result<(), GradientError> {
         let Some(taken) = step.stages else { return Ok(()) };
         let (w, ahead) = (GAIN * step.h, (1.0 - GAIN) * step.h);
-        let [start, second] = &mut self.velocities;
+        let [start, second] = &mut self.step.velocities;
         gather(problem, &step.start.velocities, start);
-        let [one, two] = &mut self.ends;
+        let [one, two] = &mut self.step.ends;
         one.clone_from(step.start);
         two.clone_from(step.start);
-        let [velocity, way, _] = &mut self.predicted;
+        let [velocity, way, _] = &mut self.forwards.predicted;
         for (k, v) in velocity.iter_mut().enumerate() {
             let a = taken.accelerations[k] - taken.jump[k];
             *v = start[k] + w * a;
@@ -194,7 +230,7 @@ impl StagedStep {
             *v = second[k] + w * taken.accelerations[k];
         }
         move_on(problem, two, velocity, w);
-        let [l1, l2] = &mut self.multipliers;
+        let [l1, l2] = &mut self.step.multipliers;
         for (k, (l1, l2)) in l1.iter_mut().zip(&mut *l2).enumerate() {
             *l2 = taken.multipliers[k];
             *l1 = taken.multipliers[k] - taken.multipliers_jump[k];
@@ -203,14 +239,14 @@ impl StagedStep {
         let Equations {
             evaluation, state, ..
         } = &mut self.start;
-        self.projected.clone_from(&self.ends[1]);
-        evaluation.propagate(problem, &mut self.projected)?;
+        self.step.projected.clone_from(&self.step.ends[1]);
+        evaluation.propagate(problem, &mut self.step.projected)?;
         evaluation.propagate(problem, state)?;
         evaluation.evaluate(problem, state)?;
         let of_rows = StepOfRows {
-            ends: [state, &self.projected],
+            ends: [state, &self.step.projected],
             times: [step.time, step.time + step.h],
-            multipliers: [&self.multipliers[0], &self.multipliers[1]],
+            multipliers: [&self.step.multipliers[0], &self.step.multipliers[1]],
             gain: GAIN,
         };
         rows_of_step(problem, evaluation, of_rows, &mut self.rows)?;
@@ -221,20 +257,20 @@ impl StagedStep {
             time: step.time,
             gain: GAIN,
         };
-        let (to_first, to_second) = legs(&self.ends, step.h, step.time);
-        self.paths[0].walk(&mut self.start, path, &to_first)?;
-        self.paths[1].walk(&mut self.start, path, &to_second)?;
+        let (to_first, to_second) = legs(&self.step.ends, step.h, step.time);
+        self.step.paths[0].walk(&mut self.start, path, &to_first)?;
+        self.step.paths[1].walk(&mut self.start, path, &to_second)?;
         for k in 0..2 {
             let stage = TakenStage {
                 reach: w,
                 time: if k == 0 { step.time + w } else { step.time + step.h },
-                from_velocity: &self.velocities[k],
-                end: &self.ends[k],
-                multipliers: &self.multipliers[k],
+                from_velocity: &self.step.velocities[k],
+                end: &self.step.ends[k],
+                multipliers: &self.step.multipliers[k],
                 external: step.external,
                 fixed: step.fixed,
-                deformations: &self.paths[k].positions,
-                ahead: &self.paths[k].ahead,
+                deformations: &self.step.paths[k].positions,
+                ahead: &self.step.paths[k].ahead,
             };
             self.stages[k].place(stage)?;
         }
@@ -271,10 +307,14 @@ impl StagedStep {
         let Self {
             projection,
             stages: [_, last],
-            ends: [_, two],
-            paths: [_, path],
             rows,
-            projected: end,
+            step:
+                PlacedStep {
+                    ends: [_, two],
+                    paths: [_, path],
+                    projected: end,
+                    ..
+                },
             ..
         } = self;
         let [d, u] = &mut projection.moved;
@@ -314,25 +354,24 @@ impl StagedStep {
         Ok(projection.missed(&last.implicit.equations, step.fixed))
     }
 
-    /// The coordinate that moved most since the last stage, where nothing is projected, as a share
-    /// of its size.
+    /// The coordinate that moved most since the last stage, where nothing is projected, as a share of the
+    /// largest of its node or of its way in the step, and of the fastest velocity.
     fn moved_since(&self, problem: &Problem, step: &TakenStep<'_>) -> (Unknown, f64) {
-        let two = &self.ends[1];
+        let two = &self.step.ends[1];
+        let largest = |list: &[f64]| list.iter().fold(0.0f64, |l, x| l.max(x.abs()));
+        let fastest = largest(&step.end.velocities).max(largest(&step.start.velocities));
         let mut worst = (Unknown::Dof(0), 0.0);
         for node in problem.nodes() {
             let Some(first) = node.first_dof() else { continue };
-            let ranges = [(node.position_range(), true), (node.velocity_range(), false)];
-            for (range, of_positions) in ranges {
-                let lists = match of_positions {
-                    true => [&two.positions, &step.end.positions],
-                    false => [&two.velocities, &step.end.velocities],
-                };
-                let [own, end] = lists.map(|list| &list[range.clone()]);
-                let size = end.iter().fold(f64::MIN_POSITIVE, |l, x| l.max(x.abs()));
+            let (p, v) = (node.position_range(), node.velocity_range());
+            let last = v.len() - 1;
+            let place = largest(&step.end.positions[p.clone()]).max(step.h * fastest);
+            let of_places = (&two.positions[p.clone()], &step.end.positions[p], place);
+            let of_rates = (&two.velocities[v.clone()], &step.end.velocities[v], fastest);
+            for (own, end, size) in [of_places, of_rates] {
                 for (k, (a, b)) in own.iter().zip(end).enumerate() {
-                    let share = (a - b).abs() / size;
+                    let share = (a - b).abs() / size.max(f64::MIN_POSITIVE);
                     if share > worst.1 {
-                        let last = node.velocity_range().len() - 1;
                         worst = (Unknown::Dof(first + k.min(last)), share);
                     }
                 }
@@ -354,25 +393,29 @@ impl StagedStep {
     ) -> Result<SolveReport, GradientError> {
         from.check(self.start.problem.dof_count())?;
         let changes = self.split(changes)?;
-        let ahead = (1.0 - GAIN) * self.h;
+        let ahead = (1.0 - GAIN) * self.step.h;
         self.find_begin(&from.x);
-        let (begin, left) = (&mut self.begin, &mut self.left);
+        let Forwards {
+            moved: [first, second],
+            predicted: [x, v, held],
+            begin,
+            left,
+            way,
+        } = &mut self.forwards;
         left.fill(0.0);
         each_beginning(&self.start.problem, &self.rows, |k, begins| match begins {
             Beginning::Placed => {}
             Beginning::Held => begin[k] = 0.0,
             Beginning::Returning => (begin[k], left[k]) = (GAIN * begin[k], (1.0 - GAIN) * begin[k]),
         });
-        let [x, v, held] = &mut self.predicted;
-        let [first, second] = &mut self.moved;
-        for (h, (v, fixed)) in held.iter_mut().zip(from.v.iter().zip(&self.fixed)) {
+        for (h, (v, fixed)) in held.iter_mut().zip(from.v.iter().zip(&self.step.fixed)) {
             *h = if *fixed { (1.0 - GAIN) * v } else { 0.0 };
         }
         let given = Given {
             x: &from.x,
             v: &from.v,
             held,
-            begin: &self.begin,
+            begin,
             changes: changes[0],
         };
         let mut report = self.stages[0].tangent(given, first)?;
@@ -386,22 +429,21 @@ impl StagedStep {
             *v = AHEAD * one + (1.0 - AHEAD) * start;
         }
         let [_, velocities] = self.stages[0].implicit.linearised.moved();
-        let way = &mut self.nodes_of_first[0];
         way.copy_from_slice(velocities);
         self.between[1].of_displacement(way);
-        self.between[1].of_start(&mut self.begin);
-        let ways = way.iter().zip(&self.left);
-        let begins = self.begin.iter_mut().zip(ways);
+        self.between[1].of_start(begin);
+        let ways = way.iter().zip(&*left);
+        let begins = begin.iter_mut().zip(ways);
         begins.for_each(|(b, (way, left))| *b += ahead * way + left);
         held.fill(0.0);
         let given = Given {
             x,
             v,
             held,
-            begin: &self.begin,
+            begin,
             changes: changes[1],
         };
-        add(&mut report, self.stages[1].tangent(given, second)?);
+        report = report.with(self.stages[1].tangent(given, second)?);
         if !self.projects {
             out.copy(second);
             return Ok(report);
@@ -410,8 +452,7 @@ impl StagedStep {
         let found = self
             .projection
             .tangent(last, second, [changes[2], changes[3]], out)?;
-        found.into_iter().for_each(|more| add(&mut report, more));
-        Ok(report)
+        Ok(report.with(found))
     }
 
     /// Changes of the equations of each stage and of both parts of the projection.
@@ -435,8 +476,9 @@ impl StagedStep {
         let Equations {
             problem, evaluation, ..
         } = &self.start;
-        scatter(problem, x, &mut self.begin);
-        evaluation.push_forward(problem, &mut self.begin);
+        let begin = &mut self.forwards.begin;
+        scatter(problem, x, begin);
+        evaluation.push_forward(problem, begin);
     }
 
     /// The gradient of a function of the end by positions and velocities at the start.
@@ -449,32 +491,38 @@ impl StagedStep {
         out: &mut StateVector,
     ) -> Result<SolveReport, GradientError> {
         from.check(self.start.problem.dof_count())?;
-        let ahead = (1.0 - GAIN) * self.h;
+        let ahead = (1.0 - GAIN) * self.step.h;
         let mut report = SolveReport::default();
         let Self {
             start,
             rows,
+            nodes,
             stages: [one, two],
             projection,
             between,
-            on_stage,
-            on_predictor: on,
-            on_first,
-            nodes_of_first: [still, velocities],
+            backwards:
+                Backwards {
+                    on_stage,
+                    on_predictor: on,
+                    on_first,
+                    still,
+                    velocities,
+                    begin,
+                    left,
+                },
             ..
         } = self;
         if self.projects {
-            let found = projection.adjoint(&two.implicit.linearised, from, on_stage)?;
-            found.into_iter().for_each(|more| add(&mut report, more));
+            report = projection.adjoint(&two.implicit.linearised, from, on_stage)?;
         } else {
             on_stage.end.copy(from);
             for list in &mut on_stage.nodes {
                 list.clear();
-                list.resize(start.problem.velocity_count(), 0.0);
+                list.resize(still.len(), 0.0);
             }
         }
         let [seen, of_velocities, moved] = &on_stage.nodes;
-        add(&mut report, two.adjoint(&on_stage.end, [seen, of_velocities, moved], on)?);
+        report = report.with(two.adjoint(&on_stage.end, [seen, of_velocities, moved], on)?);
         // Against the first stage, and the start.
         on_first.x.fill(0.0);
         on_first.v.clone_from(&on.x);
@@ -489,19 +537,17 @@ impl StagedStep {
         velocities.copy_from_slice(&on.begin);
         between[1].of_displacement_transposed(velocities);
         velocities.iter_mut().for_each(|v| *v *= ahead);
-        let (begin, left) = (&mut self.begin, &mut self.left);
         left.copy_from_slice(&on.begin);
         between[1].of_start_transposed(&mut on.begin);
         begin.copy_from_slice(&on.begin);
-        still.fill(0.0);
-        keep_listed(&start.problem, &self.nodes, velocities);
-        add(&mut report, one.adjoint(on_first, [&*still, &*velocities, &*still], on)?);
+        keep_listed(&start.problem, nodes, velocities);
+        report = report.with(one.adjoint(on_first, [&*still, &*velocities, &*still], on)?);
         out.x.iter_mut().zip(&on.x).for_each(|(o, x)| *o += x);
         for (o, (v, held)) in out.v.iter_mut().zip(on.v.iter().zip(&on.held)) {
             *o += v + (1.0 - GAIN) * held;
         }
         begin.iter_mut().zip(&on.begin).for_each(|(b, d)| *b += d);
-        keep_listed(&start.problem, &self.nodes, begin);
+        keep_listed(&start.problem, nodes, begin);
         let Equations {
             problem, evaluation, ..
         } = start;
@@ -537,12 +583,6 @@ fn keep_listed(problem: &Problem, listed: &[usize], nodes: &mut [f64]) {
     }
 }
 
-/// Takes the report of one solution to that of all.
-fn add(all: &mut SolveReport, one: SolveReport) {
-    all.products += one.products;
-    all.change = all.change.max(one.change);
-}
-
 /// The legs of deformations to the end of the first stage of a step, and to that of the second.
 fn legs([one, two]: &[State; 2], h: f64, time: f64) -> ([Leg<'_>; 1], [Leg<'_>; 2]) {
     let w = GAIN * h;
@@ -576,6 +616,12 @@ fn move_on(problem: &Problem, state: &mut State, velocity: &[f64], dt: f64) {
 /// # Errors
 /// [`GradientError::NotBuilt`], [`GradientError::Length`].
 fn check_step(problem: &Problem, step: &TakenStep<'_>) -> Result<(), GradientError> {
+    if step.before.is_some() || step.weights != StepWeights::END {
+        return Err(GradientError::NotBuilt {
+            what: "a step of SDIRK2 with weights, or with a memory of the step before".to_owned(),
+            why: "its stages have neither",
+        });
+    }
     if !step.contacts.is_empty() {
         return Err(GradientError::NotBuilt {
             what: "contacts in steps of SDIRK2".to_owned(),

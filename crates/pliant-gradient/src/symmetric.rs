@@ -34,6 +34,11 @@ impl Factor {
         Ok(unpivoted.filter(|_| kind.zero > 0))
     }
 
+    /// Whether the last system was that of a minimum.
+    pub(crate) fn is_minimum(&self) -> bool {
+        self.is_minimum
+    }
+
     pub(crate) fn solve(&mut self, system: &KktSystem, solution: &mut Solution) -> Result<(), SolveError> {
         if self.is_minimum {
             return self.direct.solve(system, solution).map(drop);

@@ -137,8 +137,10 @@ pub(crate) fn step_stages(simulation: &Simulation) -> Option<TakenStages<'_>> {
 /// The stages that SDIRK2 remembers of a step.
 fn stages_of<'a>(problem: &Problem, memory: &'a IntegratorMemory) -> Option<TakenStages<'a>> {
     let (n, m) = (problem.dof_count(), problem.row_count());
-    let is_own = memory.method == "SDIRK2" && memory.vectors.len() == 2 * (n + m);
-    let (last, jump) = memory.vectors.split_at_checked(n + m).filter(|_| is_own)?;
+    if !memory.is_of_two_stages(n, m) {
+        return None;
+    }
+    let (last, jump) = memory.vectors.split_at(n + m);
     let ((accelerations, multipliers), (of_accelerations, of_multipliers)) = (last.split_at(n), jump.split_at(n));
     Some(TakenStages {
         accelerations,

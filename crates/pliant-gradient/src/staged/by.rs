@@ -1,6 +1,6 @@
 //! Gradients of a step of stages by forces, inputs and parameters, after its adjoint.
 
-use super::projection::{LastStage, Projected, Residuals};
+use super::residuals::{LastStage, Projected, Residuals};
 use super::{GAIN, StagedStep, legs};
 use crate::deformed::{DeformationPath, PathEnd};
 use crate::equations::{Deformations, Equations, Moment};
@@ -100,20 +100,15 @@ impl StagedStep {
         let mut sum = 0.0;
         if changed.is_ok() {
             let (n, m) = (self.room.len(), self.rows.len());
-            for (k, [p, q]) in self.adjoints().into_iter().enumerate() {
+            let stages = self.stages.iter().map(|stage| &stage.implicit.adjoint);
+            let parts = self.projection.adjoint.iter().filter(|_| self.projects);
+            for (k, [p, q]) in stages.chain(parts).enumerate() {
                 let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
                 sum -= dot(p, &dr[k * n..(k + 1) * n]) + dot(q, &ds[k * m..(k + 1) * m]);
             }
         }
         self.by.changes = [dr, ds];
         changed.map(|()| sum)
-    }
-
-    /// The adjoint solutions of both stages and of both parts of the projection, if there is one.
-    fn adjoints(&self) -> Vec<[&[f64]; 2]> {
-        let stages = self.stages.iter().map(|stage| &stage.implicit.adjoint);
-        let parts = self.projection.adjoint.iter().filter(|_| self.projects);
-        stages.chain(parts).map(|[p, q]| [&p[..], &q[..]]).collect()
     }
 
     /// The change of the residuals with one parameter: of both stages and of both parts of the
@@ -162,7 +157,7 @@ impl StagedStep {
                 stage.implicit.problem(),
                 parameter,
                 bounds,
-                &self.multipliers[k],
+                &self.step.multipliers[k],
                 &mut ds[k * m..(k + 1) * m],
             )?;
         }
@@ -180,21 +175,21 @@ impl StagedStep {
             nodes: &self.nodes,
             rows: &self.rows,
             start: &self.start.state,
-            time: self.time,
+            time: self.step.time,
             gain: GAIN,
         };
-        let (to_first, to_second) = legs(&self.ends, self.h, self.time);
+        let (to_first, to_second) = legs(&self.step.ends, self.step.h, self.step.time);
         match stage {
             0 => room.path.walk(member, path, &to_first)?,
             _ => room.path.walk(member, path, &to_second)?,
         }
-        let deformations = (!self.nodes.is_empty()).then_some(Deformations {
+        let deformations = Deformations {
             nodes: &self.nodes,
             positions: &room.path.positions,
             ahead: &room.path.ahead,
-        });
+        };
         member.evaluate(&Moment {
-            deformations,
+            deformations: Some(deformations),
             ..self.stages[stage].implicit.kept.get()
         })
     }
@@ -206,9 +201,9 @@ impl StagedStep {
         room.placed.clone_from(member.placed());
         let projection = &self.projection;
         let of = Projected {
-            reach: GAIN * self.h,
-            time: self.time + self.h,
-            end: &self.projected,
+            reach: GAIN * self.step.h,
+            time: self.step.time + self.step.h,
+            end: &self.step.projected,
             rows: &self.rows,
             external: &self.stages[1].implicit.kept.external,
             moved: [&projection.moved[0], &projection.moved[1]],

@@ -74,6 +74,7 @@ impl Stage {
         implicit.linearised.deformed = Some(DeformedNodes::new(problem, nodes.to_vec()));
         implicit.linearised.moving = nodes.to_vec();
         implicit.kept.deformations.nodes = nodes.to_vec();
+        implicit.kept.deformations.are_kept = true;
         let (n, m) = (problem.dof_count(), problem.row_count());
         Ok(Self {
             implicit,

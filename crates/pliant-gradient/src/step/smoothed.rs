@@ -64,6 +64,12 @@ impl StepDerivative {
                 why: "their laws are written for implicit Euler",
             });
         }
+        if step.stages.is_some() && !is_free {
+            return Err(GradientError::NotBuilt {
+                what: "smoothed contacts in steps of SDIRK2".to_owned(),
+                why: "their path is written for implicit Euler: take `Integrator::Nonlinear`",
+            });
+        }
         if step.weights != StepWeights::END && !is_free {
             return Err(GradientError::NotBuilt {
                 what: "smoothed contacts in steps with weights".to_owned(),

@@ -244,6 +244,9 @@ struct Origin<'a> {
     tolerance: f64,
     /// The share that iterations go on to, where they can.
     goal: Goal,
+    /// Whether they go on from there to where rounding ends it: what is left would add up, in energy
+    /// and momentum, or be in derivatives of steps.
+    polishes: bool,
     factor: Factor,
     /// The way on which contacts are looked for that were missed, once the first iteration has
     /// found where it leads.
@@ -294,6 +297,7 @@ impl<'a> Origin<'a> {
             forces: ForcesAlong::Ends,
             tolerance,
             goal: Goal::Tolerance,
+            polishes: false,
             factor: Factor::EveryIteration,
             way: Some(Way { ahead: h, horizon: h }),
             ends_at_impact: false,
@@ -304,7 +308,7 @@ impl<'a> Origin<'a> {
     /// its start.
     fn goal(&self, first: f64) -> f64 {
         match self.goal {
-            Goal::Tolerance | Goal::Rounding => self.tolerance,
+            Goal::Tolerance => self.tolerance,
             Goal::ThirdOrder { least, .. } => (0.01 * first.powf(1.5)).max(least).min(self.tolerance),
         }
     }
@@ -315,9 +319,6 @@ impl<'a> Origin<'a> {
 enum Goal {
     /// That of the tolerance.
     Tolerance,
-    /// From that of the tolerance on to where rounding ends it: what is left would add up, in
-    /// energy and momentum.
-    Rounding,
     /// A hundredth of the power 3/2 of what is missed at first, but no less than this. From
     /// expected accelerations that is of second order in the step, so that the error of the
     /// iteration has the third order of a step, and is a fraction of it.

@@ -7,6 +7,8 @@ use super::Conditions;
 pub(crate) struct AtOnce {
     /// Its length (s).
     pub(crate) h: f64,
+    /// The time at its end (s), which for halves is that of the whole.
+    pub(crate) time: f64,
     pub(crate) conditions: Conditions,
 }
 
@@ -38,8 +40,15 @@ impl Parts {
     }
 
     /// Adds a part that was taken at once.
-    pub(super) fn add(&mut self, h: f64, conditions: Conditions) {
-        self.list.push(Some(AtOnce { h, conditions }));
+    pub(super) fn add(&mut self, part: AtOnce) {
+        self.list.push(Some(part));
+    }
+
+    /// Moves the end of the last part to a time (s).
+    pub(super) fn end_at(&mut self, time: f64) {
+        if let Some(Some(last)) = self.list.last_mut() {
+            last.time = time;
+        }
     }
 
     /// Puts one part that is not to be taken again in the place of those behind a mark.

@@ -5,6 +5,7 @@
 mod tests;
 
 use super::apart::Ways;
+use super::parts::AtOnce;
 use super::{Conditions, apart, certify};
 use crate::{Error, Excess, Integrator, Options, Simulation, StepReport, Tolerances, WorkLimits, WorkPart};
 use pliant_contact::ContactError;
@@ -263,7 +264,8 @@ fn step_or_halves(
             }
         }
         result => {
-            simulation.adaptive.parts.add(h, conditions);
+            let time = simulation.motion.time;
+            simulation.adaptive.parts.add(AtOnce { h, time, conditions });
             return stands_alone(simulation, result, halvings, steps);
         }
     }
@@ -289,7 +291,10 @@ fn step_or_halves(
             simulation.adaptive.parts.add_other(mark);
             Ok(report)
         }
-        None => halves(simulation, left),
+        None => {
+            simulation.adaptive.parts.go_back(mark);
+            halves(simulation, left)
+        }
     };
     let go_back = |simulation: &mut Simulation| {
         simulation.adaptive.parts.go_back(mark);
@@ -305,6 +310,7 @@ fn step_or_halves(
             }
             // Times do not depend on how often a step was halved.
             simulation.motion.time = end;
+            simulation.adaptive.parts.end_at(end);
             report.time = end;
             Ok(report)
         }
@@ -313,7 +319,8 @@ fn step_or_halves(
             // The whole was good but for its energy.
             if solved {
                 let whole = simulation.step_at_once(h, Conditions::default());
-                simulation.adaptive.parts.add(h, Conditions::default());
+                let (time, conditions) = (simulation.motion.time, Conditions::default());
+                simulation.adaptive.parts.add(AtOnce { h, time, conditions });
                 return stands_alone(simulation, whole, halvings, steps);
             }
             Err(error)

@@ -6,7 +6,7 @@ use super::{
     ActiveSet, Family, GradientError, StateVector, StepWeights, TrajectoryError, check_index, check_length,
     check_whole, each_part, step_weights, with_exact_stages,
 };
-use crate::Simulation;
+use crate::{Integrator, Simulation};
 use pliant_model::NodeId;
 
 /// The gradient of a function of one moment by positions and velocities of all nodes.
@@ -231,6 +231,12 @@ impl<'b> Trajectory<'b> {
             return refuse(
                 "with `locate_impacts`",
                 "the law without branches has no impacts in time",
+            );
+        }
+        if simulation.options.integrator == Integrator::Sdirk2 {
+            return refuse(
+                "in steps of SDIRK2",
+                "their path is written for implicit Euler: take `Integrator::Nonlinear`",
             );
         }
         match step_weights(&simulation.options) == StepWeights::END {

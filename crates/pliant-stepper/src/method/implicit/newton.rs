@@ -252,7 +252,7 @@ impl Iteration<'_> {
                 self.check_compatibility()?;
             }
         }
-        if report.status == Status::Converged && matches!(self.origin.goal, Goal::Rounding) {
+        if report.status == Status::Converged && self.origin.polishes {
             report.residual = self.polish(course.stale, &mut course.newton)?;
         }
         Ok(Some(report))

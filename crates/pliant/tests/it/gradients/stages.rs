@@ -5,8 +5,11 @@ use super::impacts::place;
 use super::steps::{beam, chain, check, hanging, net, on_row};
 use super::trajectories::oscillator_as;
 use super::weights::differences;
-use super::{direction, moved};
+use super::contacts::body;
+use super::{check_step, direction, moved, tangent_as_adjoint};
 use crate::four_bars::row_of_loops;
+use crate::worlds::rough;
+use pliant::collision::Shape;
 use pliant::continuum::{Incompressibility, Rod, Section, Sheet, SheetMesh, Solid, StrainEnergy};
 use pliant::gradient::*;
 use pliant::prelude::*;
@@ -245,8 +248,38 @@ fn rows_of_bounded_force() {
         })
     };
     for (what, compliance, slack) in [("taut", 1e-4, 0.0), ("slack", 1e-4, 0.1), ("hard, slack", 0.0, 0.1)] {
-        check(what, rope(compliance, slack), two_stages(), 0.01, 1e-7);
+        let mut s = Simulation::with_options(rope(compliance, slack), two_stages()).unwrap();
+        let pulls = |s: &Simulation| s.last_step(&[]).is_some_and(|taken| taken.multipliers[0] < -0.1);
+        // The taut one is so behind its impact.
+        let mut steps = 0;
+        while steps < 4 || what == "taut" && !pulls(&s) {
+            s.step(0.01).unwrap();
+            steps += 1;
+            assert!(steps < 100, "{what}");
+        }
+        s.step(0.01).unwrap();
+        check_step(what, &mut s, 0.01, 1e-7);
+        s.step(0.01).unwrap();
+        // One stage takes what one-sided rows stop, which is a step of implicit Euler.
+        let is_taut = what == "taut";
+        assert_eq!(s.last_step(&[]).unwrap().stages.is_some(), !is_taut, "{what}");
+        assert_eq!(pulls(&s), is_taut);
     }
+    // Bounded on one side alone, inside.
+    let soft = on_row(|model, length| {
+        let row = model
+            .add_force_field("row", length, UniformCompliance::new(1e-4), Treatment::Compliance)
+            .unwrap();
+        model.set_bounds(row, f64::NEG_INFINITY, 100.0).unwrap();
+    });
+    check("soft, bounded above", soft, two_stages(), 0.01, 1e-7);
+    let motor = on_row(|model, length| {
+        let row = model
+            .add_constraint("motor", length, Level::Velocity { curvature: 0.0 })
+            .unwrap();
+        model.set_bounds(row, f64::NEG_INFINITY, 50.0).unwrap();
+    });
+    check("motor, bounded above", motor, two_stages(), 0.01, 1e-7);
     let mut s = Simulation::with_options(rope(0.0, 0.0), two_stages()).unwrap();
     for _ in 0..10 {
         s.step(0.01).unwrap();
@@ -255,6 +288,37 @@ fn rows_of_bounded_force() {
     let placed = derivative.place(s.problem(), &s.last_step(&[]).unwrap());
     let said = placed.unwrap_err().to_string();
     assert!(said.contains("SDIRK2 in which `rope`, element 0 bears"), "{said}");
+}
+
+/// A row on an independent node that is driven: its values are integrated all the same.
+#[test]
+fn driven_coordinates() {
+    let mut model = Model::new();
+    let [driven, free] = [("driven", 0.0), ("free", 1.0)].map(|(name, x)| {
+        let bead = model.add_scalars(name, &[x]).unwrap();
+        model
+            .add_mass(&format!("mass of {name}"), bead, Mass::Uniform(1.0))
+            .unwrap();
+        bead
+    });
+    let row = model.add_constraint("row", driven, Level::Position).unwrap();
+    let motion = PrescribedMotion::sine(0.05, 8.0, 0.3);
+    model.set_motion(row, Some(motion)).unwrap();
+    let law = Spring::linear(30.0);
+    model
+        .add_force_field("spring", free, law, Treatment::Stiffness)
+        .unwrap();
+    let mut s = Simulation::with_options(model, two_stages()).unwrap();
+    for _ in 0..4 {
+        s.step(0.01).unwrap();
+        let mut derivative = s.step_derivative().unwrap();
+        derivative.place(s.problem(), &s.last_step(&[]).unwrap()).unwrap();
+        let [along, against] = [3, 5].map(|seed| direction(&s, seed));
+        let moved = tangent_as_adjoint("driven", &mut derivative, &along, &against);
+        // It is where it is driven to, whatever was before.
+        assert!(moved.x[0].abs() < 1e-15 && moved.v[0].abs() < 1e-13, "{moved:?}");
+        assert!(moved.x[1].abs() > 0.1);
+    }
 }
 
 /// A bead that swings, slower at each turn, until a brake holds it: by the bounds of its force, and by
@@ -287,4 +351,72 @@ fn a_brake_by_the_most_it_can() {
         // Roundings of 300 steps over 1e-5, and its square.
         assert!((by - expected).abs() < 1e-6 * (1.0 + expected.abs()), "{k}: {by} {expected}");
     }
+}
+
+/// Compliance that couples a coordinate at its bound with one inside: the adjoint has its transpose.
+#[test]
+fn coupled_rows_of_which_one_is_at_its_bound() {
+    let mut model = Model::new();
+    model.set_gravity([0.0, 0.0, -9.81]).unwrap();
+    let beads = model
+        .add_particles("beads", &[[0.5, 0.0, 0.0], [0.5, 0.4, 0.0]])
+        .unwrap();
+    model.add_mass("mass", beads, Mass::Uniform(0.5)).unwrap();
+    model.set_velocity(beads, 0, &[true; 3], &[0.3, 0.8, 0.3]).unwrap();
+    let ends = [(0, [0.0; 3]), (1, [0.0, 0.4, 0.3])];
+    let lengths = Distance::to_points(&ends).with_rest_lengths(&[0.5, 0.5]);
+    let lengths = model.add_mapped("lengths", &[beads], lengths).unwrap();
+    let law = FullCompliance::from_compliance(&[2e-3, 1e-3, 1e-3, 3e-3]).over_elements(2);
+    let rows = model
+        .add_force_field("rows", lengths, law, Treatment::Compliance)
+        .unwrap();
+    model.set_bounds(rows, -2.0, 2.0).unwrap();
+    let mut s = Simulation::with_options(model, two_stages()).unwrap();
+    let mut mixed = 0;
+    for _ in 0..150 {
+        s.step(0.01).unwrap();
+        let taken = s.last_step(&[]).unwrap();
+        let at = taken.multipliers.iter().filter(|l| l.abs() > 2.0 - 1e-9).count();
+        if at != 1 || taken.stages.is_none() {
+            continue;
+        }
+        mixed += 1;
+        let mut derivative = s.step_derivative().unwrap();
+        derivative.place(s.problem(), &taken).unwrap();
+        let [along, against] = [3, 5].map(|seed| direction(&s, seed));
+        tangent_as_adjoint("coupled", &mut derivative, &along, &against);
+    }
+    assert!(mixed > 0, "{mixed}");
+}
+
+/// Weights and memories of other methods, and smoothed contacts, are refused beside stages.
+#[test]
+fn what_stages_have_not_is_refused() {
+    let mut s = Simulation::with_options(net(Treatment::Stiffness, 0.3), two_stages()).unwrap();
+    s.step(0.01).unwrap();
+    let mut derivative = s.step_derivative().unwrap();
+    let taken = s.last_step(&[]).unwrap();
+    let weights = StepWeights {
+        alpha: 0.5,
+        beta: 0.5,
+    };
+    let said = derivative.place(s.problem(), &TakenStep { weights, ..taken });
+    assert!(said.unwrap_err().to_string().contains("its stages have neither"));
+    let stages = taken.stages.map(|stages| TakenStages {
+        jump: &[],
+        ..stages
+    });
+    let said = derivative.place(s.problem(), &TakenStep { stages, ..taken });
+    assert!(said.unwrap_err().to_string().contains("the jump of accelerations"));
+    derivative.place(s.problem(), &taken).unwrap();
+    let mut lengthened = StateVector::default();
+    let said = derivative.by_length(&mut lengthened).unwrap_err().to_string();
+    assert!(said.contains("SDIRK2 by its length"), "{said}");
+    let mut trajectory = Trajectory::new(2, 0.01);
+    trajectory.smoothing = Some(1e-3);
+    let ball = Shape::ball(0.1).unwrap();
+    let (mut s, _) = body(ball, 0.1, Pose::at([0.0, 0.0, 0.5]), [[0.0; 3]; 2], rough(0.3));
+    s.options = two_stages();
+    let said = trajectory.gradient(&mut s, &mut place(2, 0)).unwrap_err().to_string();
+    assert!(said.contains("smoothed contacts in steps of SDIRK2"), "{said}");
 }

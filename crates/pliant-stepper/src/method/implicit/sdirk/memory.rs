@@ -10,11 +10,19 @@ use crate::system::System;
 /// velocities this is the larger coefficient.
 const ERROR: f64 = 0.040_440_114_519_881;
 
+impl IntegratorMemory {
+    /// Whether it is that of a step of SDIRK2 in two stages, of so many independent coordinates and
+    /// rows. Its vectors are the accelerations and the multipliers of the second stage, and by how
+    /// much both are above those of the first.
+    pub fn is_of_two_stages(&self, coordinates: usize, rows: usize) -> bool {
+        self.method == NAME && self.vectors.len() == 2 * (coordinates + rows)
+    }
+}
+
 /// The memory of a motion whose last step was one of two stages, of this many coordinates and rows.
 fn own_memory(start: &Motion, all: usize) -> Option<&[f64]> {
     let memory = &start.integrator;
-    let is_own = memory.method == NAME && memory.vectors.len() == 2 * all;
-    (is_own && !start.fresh).then_some(&memory.vectors)
+    (memory.is_of_two_stages(all, 0) && !start.fresh).then_some(&memory.vectors)
 }
 
 /// Takes the memory of a part of the coordinates and rows of the model, which took the last step by
@@ -29,8 +37,7 @@ pub(crate) fn take_part(
     to: &mut IntegratorMemory,
 ) {
     let (n, all) = (dofs.len(), dofs.len() + rows.len());
-    let has_own = |memory: &IntegratorMemory| memory.method == NAME && memory.vectors.len() == 2 * all;
-    let (from_own, to_own) = (has_own(from), has_own(to));
+    let [from_own, to_own] = [from, &*to].map(|memory| memory.is_of_two_stages(all, 0));
     if !from_own && !to_own {
         to.forget();
         return;

@@ -146,13 +146,12 @@ impl Sdirk2 {
             true => (newton.tolerance, newton.stage_share),
             false => (newton.stage_tolerance, newton.stage_tolerance),
         };
-        let goal = match newton.exact_stages {
-            true => Goal::Rounding,
-            false => Goal::ThirdOrder {
-                least,
-                share,
-                most: newton.stage_share.max(share),
-            },
+        // Polishing knows no contacts, whose steps have no derivative either.
+        let polishes = newton.exact_stages && !system.in_contact();
+        let goal = Goal::ThirdOrder {
+            least,
+            share: if polishes { 0.0 } else { share },
+            most: newton.stage_share.max(share),
         };
         let tolerance = system.options.newton_tolerance();
         let origin = Origin {
@@ -166,6 +165,7 @@ impl Sdirk2 {
             forces: ForcesAlong::Ends,
             tolerance,
             goal,
+            polishes,
             factor,
             way: stage.is_first().then_some(Way {
                 ahead: elapsed,

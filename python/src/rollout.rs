@@ -15,8 +15,8 @@ const MOST: usize = 10_000_000;
 ///
 /// The gradient is that of the converged steps, by one adjoint solve each, through joints, hard
 /// constraints and geometric stiffness; memory does not grow with the number of steps. The scene
-/// has ``integrator: Nonlinear`` (of second order with ``alpha: 0.5, beta: 0.5``), or ``Bdf2`` (so
-/// too, without contacts), and moves by itself.
+/// has the default ``integrator: Sdirk2``, without contacts, or ``Nonlinear``, which takes them (of
+/// second order with ``alpha: 0.5, beta: 0.5``), or ``Bdf2``, and moves by itself.
 ///
 /// With ``smoothing`` gradients are those of steps whose contacts a barrier of this energy (J)
 /// smoothes: contacts that are near, within the ``margin`` of their colliders or about to close in ten

@@ -36,7 +36,12 @@ pub(super) fn run(arguments: &[String]) -> Ended {
             show(&name, chain(links)?, &method, times)?;
         }
         for side in [16, 32] {
-            show(&format!("net of {side} x {side}, springs"), net(side)?, &method, times)?;
+            show(
+                &format!("net of {side} x {side}, springs"),
+                net(side)?,
+                &method,
+                times,
+            )?;
         }
         for cells in [[10, 2], [20, 4]] {
             let [along, across] = cells;
@@ -99,7 +104,12 @@ fn median(mut list: Vec<f64>) -> f64 {
     list[list.len() / 2]
 }
 
-fn show(name: &str, model: Model, method: &Integrator, times: usize) -> Result<(), Box<dyn std::error::Error>> {
+fn show(
+    name: &str,
+    model: Model,
+    method: &Integrator,
+    times: usize,
+) -> Result<(), Box<dyn std::error::Error>> {
     let mut simulation = simulation(model, method)?;
     let n = simulation.model().dof_count();
     let mut derivative = simulation.step_derivative()?;

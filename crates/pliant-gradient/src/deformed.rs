@@ -198,7 +198,11 @@ pub(crate) fn rows_of_step(
                     () if is_soft => RowPart::Elastic,
                     () => RowPart::Free,
                 };
-                let begins = if at_place { Beginning::Held } else { Beginning::Placed };
+                let begins = if at_place {
+                    Beginning::Held
+                } else {
+                    Beginning::Placed
+                };
                 out.push(RowOfStep { begins, part });
                 continue;
             };
@@ -321,7 +325,9 @@ impl PathEnd {
         }
         for (at, leg) in legs.iter().enumerate() {
             if at > 0 {
-                self.returning.iter().for_each(|(x, left)| self.positions[*x] += left);
+                self.returning
+                    .iter()
+                    .for_each(|(x, left)| self.positions[*x] += left);
             }
             self.state.clone_from(leg.end);
             evaluation.propagate(problem, &mut self.state)?;
@@ -335,7 +341,9 @@ impl PathEnd {
             self.ahead.clear();
             self.ahead.resize(self.targets.len(), 0.0);
             for group in problem.row_groups() {
-                let Some(motion) = problem.motion(group) else { continue };
+                let Some(motion) = problem.motion(group) else {
+                    continue;
+                };
                 for k in 0..group.size * group.count {
                     let row = group.first_row + k;
                     let (value, rate) = motion.at(k, leg.time);

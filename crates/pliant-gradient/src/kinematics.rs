@@ -127,12 +127,20 @@ pub(crate) struct VelocityVariation {
     /// Of each node with a nonlinear mapping whose velocities count: room for the geometric stiffness
     /// of a unit force, and `d(J v)/dx` of its mapping, a row for each coordinate of an element.
     of_nodes: Vec<Option<NodeVariation>>,
-    /// The nodes whose velocities count, with all that they hang on, in order; without independent
-    /// ones.
-    nodes: Vec<usize>,
+    /// The nodes whose velocities count, with all that they hang on, in order, as far as their
+    /// velocities change with positions.
+    nodes: Vec<VaryingNode>,
     unit: Vec<f64>,
     /// The Jacobian block of one element, and the numbers that repeat in it.
     element: [Vec<f64>; 2],
+}
+
+/// A node whose velocities change with positions.
+#[derive(Clone, Copy, Debug)]
+struct VaryingNode {
+    index: usize,
+    /// Whether those of a parent of it do.
+    hangs: bool,
 }
 
 /// The variation of one mapping.
@@ -151,13 +159,21 @@ impl VelocityVariation {
                 parents.iter().for_each(|p| needed[p.index()] = true);
             }
         }
-        let mapped = |index: &usize| needed[*index] && model.nodes()[*index].first_dof().is_none();
-        let nodes: Vec<usize> = (0..model.nodes().len()).filter(mapped).collect();
         // Velocities of linear mappings of linear mappings change with no position.
-        let bends = nodes.iter().any(|index| !is_linear(model, *index));
-        let nodes = if bends { nodes } else { Vec::new() };
+        let mut varies = vec![false; model.nodes().len()];
+        let mut nodes = Vec::new();
+        for (index, node) in model.nodes().iter().enumerate() {
+            if let (NodeKind::Mapped { parents, .. }, true) = (&node.kind, needed[index]) {
+                let hangs = parents.iter().any(|p| varies[p.index()]);
+                varies[index] = hangs || !is_linear(model, index);
+                if varies[index] {
+                    nodes.push(VaryingNode { index, hangs });
+                }
+            }
+        }
+        let bends = !nodes.is_empty();
         let variation = |index: usize| {
-            let bends = nodes.contains(&index) && !is_linear(model, index);
+            let bends = varies[index] && !is_linear(model, index);
             bends.then(|| {
                 let curvature = evaluation.geometric_shapes(model, index);
                 let size = model.nodes()[index].space.velocity_size();
@@ -183,7 +199,7 @@ impl VelocityVariation {
 
     /// Evaluates it at a state, which was evaluated, for velocities `v` of all nodes.
     pub(crate) fn evaluate(&mut self, model: &Model, evaluation: &mut Evaluation, state: &State, v: &[f64]) {
-        for index in &self.nodes {
+        for VaryingNode { index, .. } in &self.nodes {
             let Some(variation) = &mut self.of_nodes[*index] else {
                 continue;
             };
@@ -212,30 +228,34 @@ impl VelocityVariation {
     /// Writes the change of the velocities of all nodes under the displacements `y` of all nodes.
     pub(crate) fn apply(&mut self, model: &Model, evaluation: &Evaluation, y: &[f64], du: &mut [f64]) {
         du.fill(0.0);
-        for index in &self.nodes {
+        for VaryingNode { index, hangs } in &self.nodes {
             let node = &model.nodes()[*index];
             let size = node.space.velocity_size();
             for e in 0..node.count {
                 let places = places(model, evaluation, *index, e);
-                let [jacobian, numbers] = &mut self.element;
-                evaluation.write_whole_jacobian(model, *index, e, [&mut *jacobian, numbers]);
-                let width = jacobian.len() / size;
-                let turned = self.of_nodes[*index].as_ref().map(|of| of.turned.block(e));
-                for i in 0..size {
-                    let row = &jacobian[i * width..][..width];
-                    let mut sum: f64 = row.iter().zip(places.clone()).map(|(j, k)| j * du[k]).sum();
-                    if let Some(turned) = turned {
-                        let row = &turned[i * width..][..width];
-                        sum += row.iter().zip(places.clone()).map(|(b, k)| b * y[k]).sum::<f64>();
+                let first = node.first_velocity + e * size;
+                if *hangs {
+                    let [jacobian, numbers] = &mut self.element;
+                    evaluation.write_whole_jacobian(model, *index, e, [&mut *jacobian, numbers]);
+                    let rows = jacobian.chunks_exact((jacobian.len() / size).max(1));
+                    for (i, row) in rows.enumerate() {
+                        let terms = row.iter().zip(places.clone());
+                        du[first + i] = terms.map(|(j, k)| j * du[k]).sum();
                     }
-                    du[node.first_velocity + e * size + i] = sum;
+                }
+                if let Some(NodeVariation { turned, .. }) = &self.of_nodes[*index] {
+                    let rows = turned.block(e).chunks_exact(turned.width(e).max(1));
+                    for (i, row) in rows.enumerate() {
+                        let terms = row.iter().zip(places.clone());
+                        du[first + i] += terms.map(|(b, k)| b * y[k]).sum::<f64>();
+                    }
                 }
             }
         }
     }
 
-    /// Adds the transpose: forces `f` against the velocities of all nodes, which are carried up to
-    /// the independent ones in place, become forces `out` against the displacements of the nodes,
+    /// Adds the transpose: forces `f` against the velocities of all nodes, which are carried up in
+    /// place as far as these vary, become forces `out` against the displacements of the nodes,
     /// each where it acts.
     pub(crate) fn apply_transposed(
         &mut self,
@@ -244,27 +264,27 @@ impl VelocityVariation {
         f: &mut [f64],
         out: &mut [f64],
     ) {
-        for index in self.nodes.iter().rev() {
+        for VaryingNode { index, hangs } in self.nodes.iter().rev() {
             let node = &model.nodes()[*index];
             let size = node.space.velocity_size();
             for e in 0..node.count {
                 let first = node.first_velocity + e * size;
                 let places = places(model, evaluation, *index, e);
-                let [jacobian, numbers] = &mut self.element;
-                evaluation.write_whole_jacobian(model, *index, e, [&mut *jacobian, numbers]);
-                let width = jacobian.len() / size;
-                let turned = self.of_nodes[*index].as_ref().map(|of| of.turned.block(e));
-                for i in 0..size {
-                    let force = f[first + i];
-                    if force == 0.0 {
-                        continue;
+                if *hangs {
+                    let [jacobian, numbers] = &mut self.element;
+                    evaluation.write_whole_jacobian(model, *index, e, [&mut *jacobian, numbers]);
+                    let rows = jacobian.chunks_exact((jacobian.len() / size).max(1));
+                    for (i, row) in rows.enumerate() {
+                        let force = f[first + i];
+                        for (j, k) in row.iter().zip(places.clone()) {
+                            f[k] += j * force;
+                        }
                     }
-                    let row = &jacobian[i * width..][..width];
-                    for (j, k) in row.iter().zip(places.clone()) {
-                        f[k] += j * force;
-                    }
-                    if let Some(turned) = turned {
-                        let row = &turned[i * width..][..width];
+                }
+                if let Some(NodeVariation { turned, .. }) = &self.of_nodes[*index] {
+                    let rows = turned.block(e).chunks_exact(turned.width(e).max(1));
+                    for (i, row) in rows.enumerate() {
+                        let force = f[first + i];
                         for (b, k) in row.iter().zip(places.clone()) {
                             out[k] += b * force;
                         }

@@ -155,11 +155,6 @@ impl Linearised {
         bend(problem, evaluation, state, total, &mut self.geometry);
     }
 
-    /// The nodes whose velocities count.
-    pub(crate) fn counted(&self) -> &[bool] {
-        &self.counted[0]
-    }
-
     /// Writes `dr` (n) and `ds` (m) for displacements and velocities of the independent coordinates
     /// (n) and changes of the multipliers (m); of contacts behind those of the model.
     pub(crate) fn apply(
@@ -541,8 +536,7 @@ impl Linearised {
         let [ys, us, _, curved] = &mut self.nodes;
         if !self.variation.is_empty() {
             curved.copy_from_slice(us);
-            self.variation
-                .apply_transposed(problem, evaluation, curved, ys);
+            self.variation.apply_transposed(problem, evaluation, curved, ys);
         }
         evaluation.pull_back(problem, ys);
         gather(problem, ys, y);

@@ -59,7 +59,10 @@ pub(crate) enum Matrix<'a> {
     /// That of rest.
     Rest,
     /// Masses and elastic stiffness over a time `w` (s), `M + w^2 K`, with some of the rows.
-    Elastic { w: f64, is_active: &'a dyn Fn(usize) -> bool },
+    Elastic {
+        w: f64,
+        is_active: &'a dyn Fn(usize) -> bool,
+    },
 }
 
 impl SolveReport {

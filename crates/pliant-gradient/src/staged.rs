@@ -459,7 +459,10 @@ impl StagedStep {
     ///
     /// # Errors
     /// [`GradientError::Length`].
-    fn split<'a>(&self, changes: Option<[&'a [f64]; 2]>) -> Result<[Option<[&'a [f64]; 2]>; 4], GradientError> {
+    fn split<'a>(
+        &self,
+        changes: Option<[&'a [f64]; 2]>,
+    ) -> Result<[Option<[&'a [f64]; 2]>; 4], GradientError> {
         let Some([dr, ds]) = changes else {
             return Ok([None; 4]);
         };

@@ -41,7 +41,8 @@ impl Factor {
 
     pub(crate) fn solve(&mut self, system: &KktSystem, solution: &mut Solution) -> Result<(), SolveError> {
         if self.is_minimum {
-            return self.direct.solve(system, solution).map(drop);
+            // The residual of the equations themselves is what refines the answer.
+            return self.direct.solve_unmeasured(system, solution).map(drop);
         }
         let [c, b] = &mut self.right;
         c.clone_from(&system.c);

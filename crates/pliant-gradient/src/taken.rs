@@ -33,6 +33,17 @@ pub struct TakenStep<'a> {
 
 /// The stages of a step of SDIRK2: accelerations of the independent coordinates (n; m/s^2, rad/s^2)
 /// and multipliers (m; N, N m).
+///
+/// **Equation.** With `g = 1 - 1/sqrt 2` and `w = g h`, two stages
+///
+/// ```math
+/// M (v+ - v)/w + w x I w - f(e+, v+) - J(x+)^T lambda = 0,   x+ = x (+) w v+,   e+ = e (+) w J(x+) v+
+/// ```
+///
+/// in which laws of mapped nodes act at the deformations `e`, the second of them from
+/// `x (+) (1 - g) h v1`, `v + (1 - g)/g (v1 - v)`, `e (+) (1 - g) h J v1`; then positions and
+/// velocities are projected to where laws and hard rows agree with `e`. Four solutions, each of which
+/// is linearised and factored by itself.
 #[derive(Clone, Copy, Debug)]
 pub struct TakenStages<'a> {
     /// Accelerations of the second stage.

@@ -141,7 +141,8 @@ fn stages_of<'a>(problem: &Problem, memory: &'a IntegratorMemory) -> Option<Take
         return None;
     }
     let (last, jump) = memory.vectors.split_at(n + m);
-    let ((accelerations, multipliers), (of_accelerations, of_multipliers)) = (last.split_at(n), jump.split_at(n));
+    let ((accelerations, multipliers), (of_accelerations, of_multipliers)) =
+        (last.split_at(n), jump.split_at(n));
     Some(TakenStages {
         accelerations,
         jump: of_accelerations,
@@ -152,7 +153,10 @@ fn stages_of<'a>(problem: &Problem, memory: &'a IntegratorMemory) -> Option<Take
 
 /// Runs `work` with steps of SDIRK2 whose stages are solved until rounding ends it: the steps that a
 /// gradient is of.
-pub(crate) fn with_exact_stages<R>(simulation: &mut Simulation, work: impl FnOnce(&mut Simulation) -> R) -> R {
+pub(crate) fn with_exact_stages<R>(
+    simulation: &mut Simulation,
+    work: impl FnOnce(&mut Simulation) -> R,
+) -> R {
     let asked = simulation.options.tuning.newton.exact_stages;
     simulation.options.tuning.newton.exact_stages |= simulation.options.integrator == Integrator::Sdirk2;
     let out = work(simulation);

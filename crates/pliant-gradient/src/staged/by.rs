@@ -82,7 +82,11 @@ impl StagedStep {
                     *end = self.work_of_projection(&room.residuals);
                     spare.problem.set_input(id, input, *present)?;
                 }
-                *out -= if span > 0.0 { (ends[0] - ends[1]) / span } else { 0.0 };
+                *out -= if span > 0.0 {
+                    (ends[0] - ends[1]) / span
+                } else {
+                    0.0
+                };
             }
         }
         room.spare = Some(spare);
@@ -93,7 +97,11 @@ impl StagedStep {
     ///
     /// # Errors
     /// [`GradientError::NotReady`], those of [`Family`], [`GradientError::Model`].
-    pub(crate) fn by_parameter(&mut self, family: &mut Family, parameter: usize) -> Result<f64, GradientError> {
+    pub(crate) fn by_parameter(
+        &mut self,
+        family: &mut Family,
+        parameter: usize,
+    ) -> Result<f64, GradientError> {
         self.stages[0].implicit.check_adjoint()?;
         let [mut dr, mut ds] = std::mem::take(&mut self.by.changes);
         let changed = self.equations_by(family, parameter, [&mut dr, &mut ds]);

@@ -192,4 +192,3 @@ pub(super) fn each_row(problem: &Problem, rows: &[RowOfStep], mut f: impl FnMut(
         }
     }
 }
-

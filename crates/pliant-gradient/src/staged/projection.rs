@@ -81,14 +81,14 @@ impl Projection {
     pub(super) fn new(problem: &Problem, nodes: &[usize]) -> Result<Self, GradientError> {
         let equations = Equations::new(problem.clone())?;
         let mut linearised = Linearised::new(&equations);
-        linearised.moving = nodes.to_vec();
+        linearised.moving = moving_nodes(problem);
         let (n, m, all) = (problem.dof_count(), problem.row_count(), problem.velocity_count());
         Ok(Self {
             factors: Factors {
                 saddles: [Saddle::new(&equations, &[])?, Saddle::new(&equations, &[])?],
                 shares: false,
             },
-            turns: Turns::new(&equations, &linearised),
+            turns: Turns::new(&equations, &linearised, nodes),
             linearised,
             equations,
             retraction: Retraction::default(),
@@ -132,19 +132,18 @@ impl Projection {
         self.reach = of.reach;
         self.multipliers.iter_mut().for_each(|list| list.fill(0.0));
         (self.kept.kinetics, self.kept.time) = (Kinetics::Moving, of.time);
-        self.kept
-            .take(of.end, &self.multipliers[0], of.external, fixed);
+        self.kept.take(of.end, &self.multipliers[0], of.external, fixed);
         self.evaluate(of, last)?;
         self.equations.total.copy_from_slice(&self.residuals.totals[0]);
         self.linearised.place(&mut self.equations, &self.kept.get())?;
         if self.projects_velocities() {
-            self.turns
-                .place_change(&mut self.equations, &self.linearised, &self.moved[1]);
+            self.turns.place_change(&mut self.equations, &self.moved[1]);
         }
         self.factor()?;
         self.retraction.place(&self.equations.problem, &self.moved[0]);
         // Multipliers are those that balance the displacement and the change of velocity.
-        for part in 0..self.parts() {
+        let parts = if self.rows.is_empty() { 0 } else { self.parts() };
+        for part in 0..parts {
             self.solve(part, None)?;
             let found = &self.factors.of(part, self.reach, &self.rows).answer[1];
             self.multipliers[part].copy_from_slice(found);
@@ -329,7 +328,10 @@ impl Projection {
         changes: [Option<[&[f64]; 2]>; 2],
         out: &mut StateVector,
     ) -> Result<SolveReport, GradientError> {
-        let (mut dr, mut ds) = (std::mem::take(&mut self.room[0]), std::mem::take(&mut self.of_rows));
+        let (mut dr, mut ds) = (
+            std::mem::take(&mut self.room[0]),
+            std::mem::take(&mut self.of_rows),
+        );
         out.copy(moved);
         let mut found = self.move_positions(last, changes[0], out, [&mut dr, &mut ds]);
         if self.projects_velocities() {
@@ -557,6 +559,18 @@ impl Projection {
         retraction.of_start_transposed(&mut out.end.x);
         out.end.v.iter_mut().zip(&*u).for_each(|(v, u)| *v -= u);
     }
+}
+
+/// The nodes whose velocities the projection looks at beside those of damped laws: those of rows, and
+/// of laws whose stiffness may change, where there are rows to project velocities to.
+fn moving_nodes(problem: &Problem) -> Vec<usize> {
+    if problem.row_count() == 0 {
+        return Vec::new();
+    }
+    let rows = problem.row_groups().iter().map(|group| group.node.index());
+    let fields = problem.force_fields().iter();
+    let bent = fields.filter(|field| !field.component.law.is_linear());
+    rows.chain(bent.map(|field| field.node.index())).collect()
 }
 
 /// Adds changes of equations, if there are any.

@@ -59,7 +59,14 @@ pub(super) struct Strains {
 impl Strains {
     /// Writes what soft rows are strained by under multipliers: `C` times these is what the residual
     /// of their law has by them.
-    pub(super) fn find(&mut self, problem: &Problem, law: &mut RowLaws, group: &RowGroup, at: RowArguments<'_>, out: &mut [f64]) {
+    pub(super) fn find(
+        &mut self,
+        problem: &Problem,
+        law: &mut RowLaws,
+        group: &RowGroup,
+        at: RowArguments<'_>,
+        out: &mut [f64],
+    ) {
         for list in [&mut self.none, &mut self.without] {
             list.clear();
             list.resize(out.len(), 0.0);
@@ -161,8 +168,7 @@ impl Residuals {
                 let own = &of.multipliers[part][range.clone()];
                 let out = &mut self.rows[part][range.clone()];
                 let at = RowArguments::of(placed, node, own, of.time);
-                self.strains
-                    .find(problem, &mut self.laws[part], group, at, out);
+                self.strains.find(problem, &mut self.laws[part], group, at, out);
                 for (k, out) in out.iter_mut().enumerate() {
                     let (value, rate) = motion.map_or((0.0, 0.0), |m| m.at(k, of.time));
                     let (x, v) = (node.first_position + k, node.first_velocity + k);
@@ -179,4 +185,3 @@ impl Residuals {
         }
     }
 }
-

@@ -178,8 +178,7 @@ impl Stage {
         way.copy_from_slice(velocity);
         retraction.of_displacement(way);
         out.x.clear();
-        out.x
-            .extend(moved.iter().zip(&*way).map(|(m, d)| m + reach * d));
+        out.x.extend(moved.iter().zip(&*way).map(|(m, d)| m + reach * d));
         out.v.clear();
         out.v.extend(velocity.iter().zip(given.held).map(|(v, h)| v + h));
         linearised.push(equations, [&out.x, &out.v]);

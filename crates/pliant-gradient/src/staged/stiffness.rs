@@ -28,7 +28,9 @@ fn each_entry(
     force_field: usize,
     mut f: impl FnMut(usize, usize, f64),
 ) {
-    let Some(law) = laws.field(force_field) else { return };
+    let Some(law) = laws.field(force_field) else {
+        return;
+    };
     let mut made = [0.0; Evaluation::MOST_MADE];
     let first = law.node.start;
     for g in 0..law.dx.len() {

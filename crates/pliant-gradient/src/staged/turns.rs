@@ -43,8 +43,10 @@ pub(super) struct TurnsOf<'a> {
 }
 
 impl Turns {
-    pub(super) fn new(equations: &Equations, linearised: &Linearised) -> Self {
+    pub(super) fn new(equations: &Equations, linearised: &Linearised, deformed: &[usize]) -> Self {
         let problem = &equations.problem;
+        let mut counts = vec![false; problem.nodes().len()];
+        deformed.iter().for_each(|node| counts[*node] = true);
         let bent = linearised.geometry.iter().enumerate().map(|(index, blocks)| {
             let bends = blocks.is_some();
             bends.then(|| equations.evaluation.geometric_shapes(problem, index))
@@ -57,7 +59,12 @@ impl Turns {
                 let lists = equations.evaluation.groups(i).to_vec();
                 let widths = (0..law.dx.len()).map(|g| law.dx.width(g));
                 TurnedLaw {
-                    law: Law::new(node.space.velocity_size(), node.velocity_range(), lists, node.count),
+                    law: Law::new(
+                        node.space.velocity_size(),
+                        node.velocity_range(),
+                        lists,
+                        node.count,
+                    ),
                     stiffness: LawStiffness {
                         force_field: i,
                         blocks: Blocks::new(widths.map(|w| (w, w))),
@@ -82,12 +89,15 @@ impl Turns {
             strains: Strains::default(),
             buffers: LawBuffers::default(),
             change: vec![0.0; problem.velocity_count()],
-            changing: VelocityVariation::default(),
+            changing: match problem.row_count() {
+                0 => VelocityVariation::default(),
+                _ => VelocityVariation::plan(problem, &equations.evaluation, &counts),
+            },
         }
     }
 
     /// Finds how the change of velocity of all nodes moves, at the state that was evaluated.
-    pub(super) fn place_change(&mut self, equations: &mut Equations, linearised: &Linearised, change: &[f64]) {
+    pub(super) fn place_change(&mut self, equations: &mut Equations, change: &[f64]) {
         let Equations {
             problem,
             evaluation,
@@ -96,9 +106,6 @@ impl Turns {
         } = equations;
         scatter(problem, change, &mut self.change);
         evaluation.push_forward(problem, &mut self.change);
-        if self.changing.is_empty() && !linearised.variation.is_empty() {
-            self.changing = VelocityVariation::plan(problem, evaluation, linearised.counted());
-        }
         self.changing.evaluate(problem, evaluation, state, &self.change);
     }
 

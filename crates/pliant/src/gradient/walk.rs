@@ -6,8 +6,8 @@ use super::schedule::split;
 use super::trajectory::{NodeGradient, Objective, Trajectory, TrajectoryGradient};
 use super::{
     GradientError, SolveReport, StateVector, StepBefore, StepDerivative, StepWeights, TakenContact,
-    TakenStep, TrajectoryError, check_unmoved, check_whole, each_part, stages_of, step_before,
-    step_stages, step_weights,
+    TakenStep, TrajectoryError, check_unmoved, check_whole, each_part, stages_of, step_before, step_stages,
+    step_weights,
 };
 use crate::control::located::{PartEnd, TakenPart};
 use crate::{Checkpoint, Simulation};

@@ -387,8 +387,11 @@ impl Simulation {
 
     /// The last step, as [`StepDerivative::place`] takes it, with its contacts, which
     /// [`last_contacts`](Self::last_contacts) finds; `None` before the first. It has to have been
-    /// taken by [`Integrator::Nonlinear`](crate::Integrator::Nonlinear) or by
-    /// [`Integrator::bdf2`](crate::Integrator::bdf2), at once: `place` finds out.
+    /// taken by [`Integrator::Nonlinear`](crate::Integrator::Nonlinear), by
+    /// [`Integrator::bdf2`](crate::Integrator::bdf2), or by
+    /// [`Integrator::Sdirk2`](crate::Integrator::Sdirk2) with
+    /// [`exact_stages`](pliant_stepper::integrator::NewtonOptions::exact_stages), at once: `place`
+    /// finds out.
     pub fn last_step<'a>(&'a self, contacts: &'a [TakenContact]) -> Option<TakenStep<'a>> {
         let h = self.motion.time - self.start.time;
         (h > 0.0 && !self.start.state.positions.is_empty()).then(|| TakenStep {
@@ -436,7 +439,8 @@ impl Simulation {
     ///
     /// # Errors
     /// As [`StepDerivative::new`]; [`GradientError::NotBuilt`] if the options have another method
-    /// than [`Integrator::Nonlinear`](crate::Integrator::Nonlinear), with the same weights for all
+    /// than [`Integrator::Sdirk2`](crate::Integrator::Sdirk2),
+    /// [`Integrator::Nonlinear`](crate::Integrator::Nonlinear), with the same weights for all
     /// components, and [`Integrator::bdf2`](crate::Integrator::bdf2).
     pub fn step_derivative(&self) -> Result<StepDerivative, GradientError> {
         check_method(&self.options)?;

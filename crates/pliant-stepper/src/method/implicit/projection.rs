@@ -256,7 +256,12 @@ impl Projection {
             let now = self.violation(system, end);
             // What a new factor does not decrease is rounding: the report has it.
             let slow = now > SLOW * violation;
-            let moved = system.scratch.correction.x.iter().fold(0.0f64, |l, x| l.max(x.abs()));
+            let moved = system
+                .scratch
+                .correction
+                .x
+                .iter()
+                .fold(0.0f64, |l, x| l.max(x.abs()));
             let settled = !way.exact || !(moved <= SETTLES * last) || moved == 0.0;
             last = moved;
             if settled && (now == 0.0 || factored && slow) || solves == most {
@@ -519,13 +524,7 @@ impl Projection {
     /// # Errors
     /// [`Error::Incompatible`] where they contradict each other, else
     /// [`Error::CorrectionNotConverged`], unless failed steps are accepted.
-    fn judge(
-        &mut self,
-        system: &mut System,
-        way: Way,
-        end: &Motion,
-        left: f64,
-    ) -> Result<Status, Error> {
+    fn judge(&mut self, system: &mut System, way: Way, end: &Motion, left: f64) -> Result<Status, Error> {
         self.fill_positions(system, way, end);
         let time = end.time;
         if !system.options.accept_failed_steps {

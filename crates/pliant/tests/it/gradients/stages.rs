@@ -1,11 +1,11 @@
 //! Derivatives of steps of SDIRK2: of two stages with deformations of their own, and a projection.
 
 use super::bounds::{AT, braked};
+use super::contacts::body;
 use super::impacts::place;
 use super::steps::{beam, chain, check, hanging, net, on_row};
 use super::trajectories::oscillator_as;
 use super::weights::differences;
-use super::contacts::body;
 use super::{check_step, direction, moved, tangent_as_adjoint};
 use crate::four_bars::row_of_loops;
 use crate::worlds::rough;
@@ -106,7 +106,13 @@ fn rows_of_every_kind() {
             model.add_constraint("row", length, level).unwrap();
         });
         check(&format!("{level:?}"), model, two_stages(), 0.01, 1e-7);
-        check(&format!("driven {level:?}"), driven(level), two_stages(), 0.01, 1e-7);
+        check(
+            &format!("driven {level:?}"),
+            driven(level),
+            two_stages(),
+            0.01,
+            1e-7,
+        );
     }
     let soft = on_row(|model, length| {
         let law = UniformCompliance::new(1e-4).with_relaxation_time(0.01);
@@ -144,7 +150,9 @@ fn an_oscillator_with_second_order() {
         let mut simulation = Simulation::with_options(oscillator_as(&p, treatment), two_stages()).unwrap();
         let mut trajectory = Trajectory::new(steps, h);
         trajectory.family = Some(&mut family);
-        let found = trajectory.gradient(&mut simulation, &mut place(steps, 0)).unwrap();
+        let found = trajectory
+            .gradient(&mut simulation, &mut place(steps, 0))
+            .unwrap();
         let pairs = found.parameters.iter().zip(p);
         pairs.map(|(by, p)| by * p).collect::<Vec<f64>>()
     };
@@ -186,7 +194,9 @@ fn halved_steps() {
     let mut objective = place(steps, last);
     let mut s = start();
     let along = direction(&s, 3);
-    let found = Trajectory::new(steps, h).gradient(&mut s, &mut objective).unwrap();
+    let found = Trajectory::new(steps, h)
+        .gradient(&mut s, &mut objective)
+        .unwrap();
     let forwards = Trajectory::new(steps, h)
         .tangent(&mut start(), &mut objective, &along, &[])
         .unwrap();
@@ -247,7 +257,11 @@ fn rows_of_bounded_force() {
             model.set_bounds(row, f64::NEG_INFINITY, 0.0).unwrap();
         })
     };
-    for (what, compliance, slack) in [("taut", 1e-4, 0.0), ("slack", 1e-4, 0.1), ("hard, slack", 0.0, 0.1)] {
+    for (what, compliance, slack) in [
+        ("taut", 1e-4, 0.0),
+        ("slack", 1e-4, 0.1),
+        ("hard, slack", 0.0, 0.1),
+    ] {
         let mut s = Simulation::with_options(rope(compliance, slack), two_stages()).unwrap();
         let pulls = |s: &Simulation| s.last_step(&[]).is_some_and(|taken| taken.multipliers[0] < -0.1);
         // The taut one is so behind its impact.
@@ -349,7 +363,10 @@ fn a_brake_by_the_most_it_can() {
         });
         let expected = (ends[1] - ends[0]) / (2e-5 * AT[k]);
         // Roundings of 300 steps over 1e-5, and its square.
-        assert!((by - expected).abs() < 1e-6 * (1.0 + expected.abs()), "{k}: {by} {expected}");
+        assert!(
+            (by - expected).abs() < 1e-6 * (1.0 + expected.abs()),
+            "{k}: {by} {expected}"
+        );
     }
 }
 
@@ -362,7 +379,9 @@ fn coupled_rows_of_which_one_is_at_its_bound() {
         .add_particles("beads", &[[0.5, 0.0, 0.0], [0.5, 0.4, 0.0]])
         .unwrap();
     model.add_mass("mass", beads, Mass::Uniform(0.5)).unwrap();
-    model.set_velocity(beads, 0, &[true; 3], &[0.3, 0.8, 0.3]).unwrap();
+    model
+        .set_velocity(beads, 0, &[true; 3], &[0.3, 0.8, 0.3])
+        .unwrap();
     let ends = [(0, [0.0; 3]), (1, [0.0, 0.4, 0.3])];
     let lengths = Distance::to_points(&ends).with_rest_lengths(&[0.5, 0.5]);
     let lengths = model.add_mapped("lengths", &[beads], lengths).unwrap();
@@ -402,12 +421,13 @@ fn what_stages_have_not_is_refused() {
     };
     let said = derivative.place(s.problem(), &TakenStep { weights, ..taken });
     assert!(said.unwrap_err().to_string().contains("its stages have neither"));
-    let stages = taken.stages.map(|stages| TakenStages {
-        jump: &[],
-        ..stages
-    });
+    let stages = taken.stages.map(|stages| TakenStages { jump: &[], ..stages });
     let said = derivative.place(s.problem(), &TakenStep { stages, ..taken });
-    assert!(said.unwrap_err().to_string().contains("the jump of accelerations"));
+    assert!(
+        said.unwrap_err()
+            .to_string()
+            .contains("the jump of accelerations")
+    );
     derivative.place(s.problem(), &taken).unwrap();
     let mut lengthened = StateVector::default();
     let said = derivative.by_length(&mut lengthened).unwrap_err().to_string();
@@ -417,6 +437,9 @@ fn what_stages_have_not_is_refused() {
     let ball = Shape::ball(0.1).unwrap();
     let (mut s, _) = body(ball, 0.1, Pose::at([0.0, 0.0, 0.5]), [[0.0; 3]; 2], rough(0.3));
     s.options = two_stages();
-    let said = trajectory.gradient(&mut s, &mut place(2, 0)).unwrap_err().to_string();
+    let said = trajectory
+        .gradient(&mut s, &mut place(2, 0))
+        .unwrap_err()
+        .to_string();
     assert!(said.contains("smoothed contacts in steps of SDIRK2"), "{said}");
 }

@@ -245,52 +245,33 @@ impl Implicit {
     /// [`GradientError::NotBuilt`] where something couples them, [`GradientError::NotReady`].
     pub(crate) fn by_element(&mut self, of: OfElements<'_>, out: &mut Vec<f64>) -> Result<(), GradientError> {
         let OfElements {
-            parameter,
             node,
-            whole,
             forces,
             rows,
             elsewhere,
+            ..
         } = of;
         let mut on_nodes = std::mem::take(&mut self.on_nodes);
         let pushed = self.by_force(&mut on_nodes);
         let problem = &self.equations.problem;
         let element = problem.node(node);
-        let (range, size) = (element.velocity_range(), element.space.velocity_size());
         out.clear();
         out.resize(element.count, 0.0);
-        for (k, (by, force)) in on_nodes[range.clone()]
-            .iter()
-            .zip(&forces[range.clone()])
-            .enumerate()
-        {
-            out[k / size] += by * force;
-        }
-        for (k, part) in elsewhere.get(range).unwrap_or_default().iter().enumerate() {
+        let size = element.space.velocity_size();
+        let elsewhere = elsewhere.get(element.velocity_range()).unwrap_or_default();
+        for (k, part) in elsewhere.iter().enumerate() {
             out[k / size] += part;
         }
-        for group in problem.row_groups().iter().filter(|group| group.node == node) {
-            for k in 0..group.size * group.count {
-                let row = group.first_row + k;
-                out[k / group.size] -= self.adjoint[1][row] * rows[row];
-            }
-        }
+        let shares = Shares {
+            on_nodes: &on_nodes,
+            forces,
+            weights: &self.adjoint[1],
+            rows,
+        };
+        shares.add(problem, node, out);
         self.on_nodes = on_nodes;
         pushed?;
-        let problem = &self.equations.problem;
-        let sum: f64 = out.iter().sum();
-        let size = out.iter().fold(whole.abs(), |size, by| size.max(by.abs()));
-        if (sum - whole).abs() <= TOGETHER * size * (out.len() as f64).sqrt() {
-            return Ok(());
-        }
-        Err(GradientError::NotOfElements {
-            parameter,
-            node: problem.node(node).name.clone(),
-            moved: match other_node(problem, node, [forces, rows]) {
-                Some(other) => format!("what acts on `{}`", problem.nodes()[other].name),
-                None => "a mapping or a contact".to_owned(),
-            },
-        })
+        check_together(problem, of, out)
     }
 
     /// The last adjoint solution times changes of the equations.
@@ -325,6 +306,67 @@ impl Implicit {
         let at_bound = &self.linearised.laws.at_bound;
         family.bounds_derivative(self.problem(), parameter, at_bound, &self.kept.multipliers, ds)
     }
+}
+
+/// The share of each element of a node in a derivative, by one moment's equations.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shares<'a> {
+    /// Weights of forces on all nodes, and the changes of these forces where they act.
+    pub(crate) on_nodes: &'a [f64],
+    pub(crate) forces: &'a [f64],
+    /// Weights of the rows, and the changes of their residuals.
+    pub(crate) weights: &'a [f64],
+    pub(crate) rows: &'a [f64],
+}
+
+impl Shares<'_> {
+    /// Adds them.
+    pub(crate) fn add(&self, problem: &Problem, node: NodeId, out: &mut [f64]) {
+        let element = problem.node(node);
+        let (range, size) = (element.velocity_range(), element.space.velocity_size());
+        let pairs = self.on_nodes[range.clone()].iter().zip(&self.forces[range]);
+        for (k, (by, force)) in pairs.enumerate() {
+            out[k / size] += by * force;
+        }
+        for group in problem.row_groups().iter().filter(|group| group.node == node) {
+            for k in 0..group.size * group.count {
+                let row = group.first_row + k;
+                out[k / group.size] -= self.weights[row] * self.rows[row];
+            }
+        }
+    }
+}
+
+/// Checks that the derivatives by all elements of a node together are that by the parameter.
+///
+/// # Errors
+/// [`GradientError::NotOfElements`].
+pub(crate) fn check_together(
+    problem: &Problem,
+    of: OfElements<'_>,
+    out: &[f64],
+) -> Result<(), GradientError> {
+    let OfElements {
+        parameter,
+        node,
+        whole,
+        forces,
+        rows,
+        ..
+    } = of;
+    let sum: f64 = out.iter().sum();
+    let size = out.iter().fold(whole.abs(), |size, by| size.max(by.abs()));
+    if (sum - whole).abs() <= TOGETHER * size * (out.len() as f64).sqrt() {
+        return Ok(());
+    }
+    Err(GradientError::NotOfElements {
+        parameter,
+        node: problem.node(node).name.clone(),
+        moved: match other_node(problem, node, [forces, rows]) {
+            Some(other) => format!("what acts on `{}`", problem.nodes()[other].name),
+            None => "a mapping or a contact".to_owned(),
+        },
+    })
 }
 
 /// The other node on which forces and rows change most with a parameter, if there is one.

@@ -5,8 +5,9 @@ use super::{GAIN, StagedStep, legs};
 use crate::deformed::{DeformationPath, PathEnd};
 use crate::equations::{Deformations, Equations, Moment};
 use crate::family::Sample;
+use crate::implicit::{OfElements, Shares, check_together};
 use crate::{Family, GradientError};
-use pliant_model::{ComponentId, State};
+use pliant_model::{ComponentId, NodeId, State};
 
 /// Share of the size of an input by which it is moved in the projection: differences of what is of
 /// third order in the step.
@@ -20,6 +21,9 @@ pub(super) struct Room {
     placed: State,
     residuals: Residuals,
     changes: [Vec<f64>; 2],
+    /// Changes of the forces on all nodes where they act, of both stages and both parts of the
+    /// projection.
+    acting: [Vec<f64>; 4],
     by_part: Vec<f64>,
     /// The equations for other values of inputs.
     spare: Option<Equations>,
@@ -105,18 +109,78 @@ impl StagedStep {
         self.stages[0].implicit.check_adjoint()?;
         let [mut dr, mut ds] = std::mem::take(&mut self.by.changes);
         let changed = self.equations_by(family, parameter, [&mut dr, &mut ds]);
-        let mut sum = 0.0;
-        if changed.is_ok() {
-            let (n, m) = (self.room.len(), self.rows.len());
-            let stages = self.stages.iter().map(|stage| &stage.implicit.adjoint);
-            let parts = self.projection.adjoint.iter().filter(|_| self.projects);
-            for (k, [p, q]) in stages.chain(parts).enumerate() {
-                let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-                sum -= dot(p, &dr[k * n..(k + 1) * n]) + dot(q, &ds[k * m..(k + 1) * m]);
-            }
-        }
+        let whole = changed.map(|()| self.work([&dr, &ds]));
         self.by.changes = [dr, ds];
-        changed.map(|()| sum)
+        whole
+    }
+
+    /// The gradient by the number that each element of a node has of its own, which one parameter moves
+    /// together; returns that by the parameter.
+    ///
+    /// # Errors
+    /// As [`by_parameter`](Self::by_parameter), and [`GradientError::NotOfElements`].
+    pub(crate) fn by_element(
+        &mut self,
+        family: &mut Family,
+        parameter: usize,
+        node: NodeId,
+        out: &mut Vec<f64>,
+    ) -> Result<f64, GradientError> {
+        self.stages[0].implicit.check_adjoint()?;
+        let [mut dr, mut ds] = std::mem::take(&mut self.by.changes);
+        let changed = self.equations_by(family, parameter, [&mut dr, &mut ds]);
+        let found = changed.and_then(|()| {
+            let whole = self.work([&dr, &ds]);
+            let mut on_nodes = std::mem::take(&mut self.by.by_part);
+            let problem = &self.start.problem;
+            out.clear();
+            out.resize(problem.node(node).count, 0.0);
+            let m = self.rows.len();
+            for (k, (equations, [p, q])) in self.systems().enumerate() {
+                equations.weigh_forces(p, &mut on_nodes);
+                let shares = Shares {
+                    on_nodes: &on_nodes,
+                    forces: &self.by.acting[k],
+                    weights: q,
+                    rows: &ds[k * m..(k + 1) * m],
+                };
+                shares.add(problem, node, out);
+            }
+            let of = OfElements {
+                parameter,
+                node,
+                whole,
+                forces: &self.by.acting[1],
+                rows: &ds[m..2 * m],
+                elsewhere: &[],
+            };
+            let together = check_together(problem, of, out);
+            self.by.by_part = on_nodes;
+            together.map(|()| whole)
+        });
+        self.by.changes = [dr, ds];
+        found
+    }
+
+    /// The equations of both stages and of both parts of the projection, if there is one, with their
+    /// adjoint solutions.
+    fn systems(&self) -> impl Iterator<Item = (&Equations, &[Vec<f64>; 2])> {
+        let stages = self.stages.iter().map(|stage| &stage.implicit);
+        let parts = self.projection.adjoint.iter().filter(|_| self.projects);
+        stages
+            .map(|implicit| (&implicit.equations, &implicit.adjoint))
+            .chain(parts.map(|adjoint| (&self.projection.equations, adjoint)))
+    }
+
+    /// The derivative that changes of all equations make: less the adjoint solutions times these.
+    fn work(&self, [dr, ds]: [&[f64]; 2]) -> f64 {
+        let (n, m) = (self.room.len(), self.rows.len());
+        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+        let each = self
+            .systems()
+            .enumerate()
+            .map(|(k, (_, [p, q]))| dot(p, &dr[k * n..(k + 1) * n]) + dot(q, &ds[k * m..(k + 1) * m]));
+        -each.sum::<f64>()
     }
 
     /// The change of the residuals with one parameter: of both stages and of both parts of the
@@ -136,27 +200,36 @@ impl StagedStep {
             list.resize(4 * size, 0.0);
         }
         let mut room = std::mem::take(&mut self.by);
+        let mut acting = std::mem::take(&mut room.acting);
+        for list in &mut acting {
+            list.clear();
+            list.resize(self.forwards.begin.len(), 0.0);
+        }
         let base = self.stages[0].implicit.problem();
         let found = family.each_member(base, parameter, |member, Sample { weight, .. }| {
-            let mut take = |k: usize, primal: &[f64], rows: &[f64]| {
-                let pairs = dr[k * n..].iter_mut().zip(primal);
-                pairs.for_each(|(d, r)| *d += weight * r);
-                let pairs = ds[k * m..].iter_mut().zip(rows);
-                pairs.for_each(|(d, s)| *d += weight * s);
+            let mut take = |k: usize, primal: &[f64], rows: &[f64], forces: &[f64]| {
+                let [of_dofs, of_rows] = [&mut dr[k * n..], &mut ds[k * m..]];
+                let lists = [(of_dofs, primal), (of_rows, rows), (&mut acting[k], forces)];
+                for (sum, list) in lists {
+                    sum.iter_mut().zip(list).for_each(|(s, d)| *s += weight * d);
+                }
             };
             self.stage_residuals(member, &mut room, 0)?;
-            take(0, &member.primal, &member.rows);
+            take(0, &member.primal, &member.rows, &member.acting);
             self.stage_residuals(member, &mut room, 1)?;
-            take(1, &member.primal, &member.rows);
+            take(1, &member.primal, &member.rows, &member.acting);
             if self.projects {
                 self.projection_residuals(member, &mut room)?;
-                let Residuals { primal, rows, .. } = &room.residuals;
+                let Residuals {
+                    primal, rows, acting, ..
+                } = &room.residuals;
                 for k in 0..2 {
-                    take(2 + k, &primal[k], &rows[k]);
+                    take(2 + k, &primal[k], &rows[k], &acting[k]);
                 }
             }
             Ok(())
         });
+        room.acting = acting;
         self.by = room;
         found?;
         for (k, stage) in self.stages.iter().enumerate() {

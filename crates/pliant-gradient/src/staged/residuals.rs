@@ -41,7 +41,9 @@ pub(super) struct LastStage<'a> {
 pub(super) struct Residuals {
     pub(super) primal: [Vec<f64>; 2],
     pub(super) rows: [Vec<f64>; 2],
-    /// Forces on all nodes, carried up.
+    /// Forces on all nodes, where they act.
+    pub(super) acting: [Vec<f64>; 2],
+    /// The same, carried up.
     pub(super) totals: [Vec<f64>; 2],
     room: Vec<f64>,
     /// The compliances of both parts.
@@ -136,13 +138,15 @@ impl Residuals {
         evaluation.push_forward(problem, &mut self.room);
         let changes = &self.room;
         add_stiffness(problem, evaluation, laws, -squared, changes, impulses);
-        for (list, multipliers) in self.totals.iter_mut().zip(of.multipliers) {
+        let lists = self.totals.iter_mut().zip(&mut self.acting);
+        for ((list, acting), multipliers) in lists.zip(of.multipliers) {
             for group in problem.row_groups() {
                 let first = problem.node(group.node).first_velocity;
                 for k in 0..group.size * group.count {
                     list[first + k] += multipliers[group.first_row + k];
                 }
             }
+            acting.clone_from(list);
             evaluation.pull_back(problem, list);
         }
         for (list, total) in self.primal.iter_mut().zip(&self.totals) {

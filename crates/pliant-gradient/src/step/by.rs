@@ -87,11 +87,8 @@ impl StepDerivative {
     ) -> Result<f64, GradientError> {
         self.implicit.check_adjoint()?;
         check_own_numbers(self.implicit.problem(), node)?;
-        if self.staged.placed().is_some() {
-            return Err(GradientError::NotBuilt {
-                what: "a step of SDIRK2 by the numbers of each element".to_owned(),
-                why: "take `Integrator::Nonlinear`, or one parameter for each",
-            });
+        if let Some(staged) = self.staged.placed() {
+            return staged.by_element(family, parameter, node, out);
         }
         let [mut dr, mut ds, mut forces] = std::mem::take(&mut self.implicit.changes);
         let mut elsewhere = std::mem::take(&mut self.elsewhere);

@@ -2,6 +2,7 @@
 //! of one parameter for each element.
 
 use super::options;
+use super::stages::two_stages;
 use crate::tools::numbers;
 use pliant::continuum::{Mesh, Solid, StrainEnergy};
 use pliant::gradient::*;
@@ -56,22 +57,25 @@ fn compare(what: &str, found: &[f64], expected: &[f64]) {
     assert!(size > 0.0, "{what}");
 }
 
-/// Stiffnesses of springs, as forces and as rows, and masses of particles, by implicit Euler and with
-/// weights of both ends: by shares of each, from one parameter, and from one for each.
+/// Stiffnesses of springs, as forces and as rows, and masses of particles, by implicit Euler, with
+/// weights of both ends and by SDIRK2: by shares of each, from one parameter, and from one for each.
 #[test]
 fn springs_and_masses_one_by_one() {
     let stiffnesses: Vec<f64> = numbers(7, 12).iter().map(|x| 100.0 + 50.0 * x).collect();
     let masses: Vec<f64> = numbers(8, 13).iter().map(|x| 0.02 + 0.01 * x).collect();
     let both = [Treatment::Stiffness, Treatment::Compliance];
-    let ways = both
-        .into_iter()
-        .flat_map(|treatment| [1.0, 0.6].map(|weight| (treatment, weight)));
-    for (treatment, weight) in ways {
-        let weighted = Options {
+    let methods = || {
+        let weighted = [1.0, 0.6].map(|weight| Options {
             alpha: weight,
             beta: weight,
             ..options()
-        };
+        });
+        weighted.into_iter().chain([two_stages()])
+    };
+    let ways = both
+        .into_iter()
+        .flat_map(|treatment| methods().map(move |options| (treatment, options)));
+    for (treatment, options) in ways {
         let build = |shares: [f64; 2], each: Option<&[f64]>| {
             let own = |k: usize| each.map_or(1.0, |each| each[k]);
             let scaled = |list: &[f64], share: f64, first: usize| {
@@ -85,7 +89,7 @@ fn springs_and_masses_one_by_one() {
         let make_each = |p: &[f64]| Ok(Problem::new(build([1.0; 2], Some(p))));
         let mut family = Family::new(&make, &[1.0; 2], &[1.0; 2]).unwrap();
         let mut each = Family::new(&make_each, &[1.0; 25], &[1.0; 25]).unwrap();
-        let mut s = Simulation::with_options(build([1.0; 2], None), weighted).unwrap();
+        let mut s = Simulation::with_options(build([1.0; 2], None), options).unwrap();
         let [points, threads] = ["points", "threads"].map(|name| s.model().node_named(name).unwrap());
         let start = s.checkpoint();
         let mut trajectory = Trajectory::new(20, 0.01);
@@ -123,16 +127,18 @@ fn moduli_of_a_solid_place_by_place() {
     let at = [1.0; 3];
     let mut family = Family::new(&make, &at, &at).unwrap();
     let (model, gradients) = build(1.0, 1.0);
-    let mut s = Simulation::with_options(model, options()).unwrap();
-    let mut trajectory = Trajectory::new(10, 0.01);
-    trajectory.each_element = vec![(2, gradients)];
-    trajectory.family = Some(&mut family);
-    let found = trajectory.gradient(&mut s, &mut heights).unwrap();
-    drop(trajectory);
+    let mut s = Simulation::with_options(model, two_stages()).unwrap();
     // Eight quadrature points in each of four cells, the first two of which are near.
     let halves = |list: &[f64]| [list[..16].iter().sum::<f64>(), list[16..].iter().sum()];
-    assert_eq!(found.elements[0].len(), 32);
-    compare("motion", &halves(&found.elements[0]), &found.parameters[..2]);
+    for options in [two_stages(), options()] {
+        s.options = options;
+        let mut trajectory = Trajectory::new(10, 0.01);
+        trajectory.each_element = vec![(2, gradients)];
+        trajectory.family = Some(&mut family);
+        let found = trajectory.gradient(&mut s, &mut heights).unwrap();
+        assert_eq!(found.elements[0].len(), 32);
+        compare("motion", &halves(&found.elements[0]), &found.parameters[..2]);
+    }
     s.find_equilibrium(&Equilibrium::default()).unwrap();
     let mut rest = RestDerivative::new(s.problem()).unwrap();
     rest.place(s.problem(), &s.rest_state()).unwrap();

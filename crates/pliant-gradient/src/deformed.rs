@@ -117,13 +117,13 @@ pub(crate) fn deformed_nodes(problem: &Problem) -> Vec<usize> {
 /// The part of a row of unbounded force in the projection that ends a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RowPart {
-    /// It takes none.
+    /// No part.
     Free,
     /// Its deformation agrees with the integrated one.
     Elastic,
-    /// It holds its position, and the velocity of that.
+    /// Held by its position, and by the velocity of that.
     Hard,
-    /// It holds a velocity alone.
+    /// Held by a velocity alone.
     Rate,
 }
 
@@ -272,7 +272,7 @@ pub(crate) struct PathEnd {
     pub(crate) positions: Vec<f64>,
     /// The values that driven rows are held at, integrated.
     targets: Vec<f64>,
-    /// These less the values at the time of the last leg.
+    /// By how much they are above the values at the time of the last leg.
     pub(crate) ahead: Vec<f64>,
     state: State,
     moved: Vec<f64>,

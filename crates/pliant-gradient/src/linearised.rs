@@ -467,7 +467,7 @@ impl Linearised {
         }
     }
 
-    /// What deformations begin at does not change in the next products.
+    /// Holds where deformations begin in the next products.
     pub(crate) fn begin_still(&mut self) {
         if let Some(deformed) = &mut self.deformed {
             deformed.begin.fill(0.0);

@@ -28,8 +28,9 @@ const SLOW: f64 = 1e-6;
 
 /// The derivative of a step of the nonlinear method, iterated to convergence (implicit Euler, the
 /// trapezoidal rule, or other [weights](crate::StepWeights)), of BDF2, or of SDIRK2
-/// ([its equations](crate::TakenStages)), by the implicit function theorem: of positions and velocities at the end by those at the start, by forces from outside,
-/// and by parameters of the model.
+/// ([its equations](crate::TakenStages)), by the implicit function theorem: of positions and
+/// velocities at the end by those at the start, by forces from outside, and by parameters of the
+/// model.
 ///
 /// **Equation.** With `z = (v+, lambda)` and the equations `R(z; x, v, p) = 0` of the step,
 ///

@@ -20,7 +20,7 @@ pub(super) struct PartOf<'a> {
 }
 
 impl PartOf<'_> {
-    /// What the equations multiply inertia with.
+    /// The factor of inertia in the equations.
     pub(super) fn inertia(&self) -> f64 {
         match self.part {
             0 => (self.reach * self.reach).recip(),

@@ -67,13 +67,13 @@ impl Factors {
     }
 }
 
-/// What stands against the end of the last stage.
+/// Weights of the end of the last stage.
 #[derive(Debug, Default)]
 pub(super) struct OnStage {
-    /// Against positions and velocities (n).
+    /// Of positions and velocities (n).
     pub(super) end: StateVector,
-    /// Against deformations, or positions of other nodes, against velocities, and against positions
-    /// where mappings lead, of all nodes.
+    /// Of deformations, or positions of other nodes, of velocities, and of positions where mappings
+    /// lead, of all nodes.
     pub(super) nodes: [Vec<f64>; 3],
 }
 
@@ -418,7 +418,7 @@ impl Projection {
         for TurnedLaw { law, .. } in turns.turned.iter().flatten() {
             law.add_product([ys, us], forces);
         }
-        add_geometry(problem, evaluation, &turns.bent, ys, forces);
+        add_geometry(problem, evaluation, &turns.curved_forces, ys, forces);
         pull(equations, forces, dr);
         each_row(problem, rows, |row, v, part| {
             ds[row] = match part {
@@ -435,7 +435,7 @@ impl Projection {
         Ok(report)
     }
 
-    /// What stands against the end of the last stage, for weights of the end of the step.
+    /// Finds the weights of the end of the last stage from those of the end of the step.
     ///
     /// # Errors
     /// As [`tangent`](Self::tangent).
@@ -491,7 +491,7 @@ impl Projection {
         for TurnedLaw { law, .. } in turns.turned.iter().flatten() {
             law.add_transposed_product(forces, [&mut *ys, &mut *us]);
         }
-        add_geometry_transposed(problem, evaluation, &turns.bent, forces, ys);
+        add_geometry_transposed(problem, evaluation, &turns.curved_forces, forces, ys);
         each_row(problem, rows, |row, v, part| {
             if part != RowPart::Free {
                 curved[v] += q[row];
@@ -569,8 +569,9 @@ fn moving_nodes(problem: &Problem) -> Vec<usize> {
     }
     let rows = problem.row_groups().iter().map(|group| group.node.index());
     let fields = problem.force_fields().iter();
-    let bent = fields.filter(|field| !field.component.law.is_linear());
-    rows.chain(bent.map(|field| field.node.index())).collect()
+    let curved_forces = fields.filter(|field| !field.component.law.is_linear());
+    rows.chain(curved_forces.map(|field| field.node.index()))
+        .collect()
 }
 
 /// Adds changes of equations, if there are any.

@@ -9,7 +9,7 @@ use crate::row_law::{RowArguments, RowLaws};
 use crate::staged::stiffness::add_stiffness;
 use pliant_model::{ComponentId, Problem, RowGroup, State};
 
-/// What the projection is of.
+/// The step whose projection it is.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Projected<'a> {
     /// `w`, and the time at the end of the step (s).
@@ -43,7 +43,7 @@ pub(super) struct Residuals {
     pub(super) rows: [Vec<f64>; 2],
     /// Forces on all nodes, where they act.
     pub(super) acting: [Vec<f64>; 2],
-    /// The same, carried up.
+    /// Forces on all nodes, carried up.
     pub(super) totals: [Vec<f64>; 2],
     room: Vec<f64>,
     /// The compliances of both parts.

@@ -58,13 +58,13 @@ pub(super) struct Given<'a> {
     pub(super) changes: Option<[&'a [f64]; 2]>,
 }
 
-/// What stands against the predictor of a stage.
+/// Weights of the predictor of a stage.
 #[derive(Debug, Default)]
 pub(super) struct OnPredictor {
     pub(super) x: Vec<f64>,
     pub(super) v: Vec<f64>,
     pub(super) held: Vec<f64>,
-    /// Against deformations, on all nodes.
+    /// Of deformations, on all nodes.
     pub(super) begin: Vec<f64>,
 }
 
@@ -188,7 +188,7 @@ impl Stage {
         Ok(report)
     }
 
-    /// What stands against its predictor, for weights of its end (n), and of deformations,
+    /// Finds the weights of its predictor from those of its end (n), and of deformations,
     /// velocities and positions of all nodes there. The solution of its adjoint equations is kept.
     ///
     /// # Errors

@@ -15,7 +15,7 @@ use pliant_model::{Blocks, ComponentId, State};
 #[derive(Debug)]
 pub(super) struct Turns {
     /// `G` of each node under the impulses of the velocities.
-    pub(super) bent: Vec<Option<Blocks>>,
+    pub(super) curved_forces: Vec<Option<Blocks>>,
     /// The derivative of `-w^2 H J u` by the coordinates of each law that is not linear.
     pub(super) turned: Vec<Option<TurnedLaw>>,
     /// The derivatives of `C lambda` and of `C nu/w^2` of each row group by its coordinates, where
@@ -30,7 +30,7 @@ pub(super) struct Turns {
     pub(super) changing: VelocityVariation,
 }
 
-/// What they are of.
+/// The projection that turns.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TurnsOf<'a> {
     pub(super) reach: f64,
@@ -47,7 +47,7 @@ impl Turns {
         let problem = &equations.problem;
         let mut counts = vec![false; problem.nodes().len()];
         deformed.iter().for_each(|node| counts[*node] = true);
-        let bent = linearised.geometry.iter().enumerate().map(|(index, blocks)| {
+        let curved_forces = linearised.geometry.iter().enumerate().map(|(index, blocks)| {
             let bends = blocks.is_some();
             bends.then(|| equations.evaluation.geometric_shapes(problem, index))
         });
@@ -82,7 +82,7 @@ impl Turns {
             _ => None,
         });
         Self {
-            bent: bent.collect(),
+            curved_forces: curved_forces.collect(),
             turned: turned.collect(),
             strained: [strained.clone().collect(), strained.collect()],
             room: RowLaws::default(),
@@ -137,7 +137,7 @@ impl Turns {
         if !projects_velocities {
             return;
         }
-        for (index, blocks) in self.bent.iter_mut().enumerate() {
+        for (index, blocks) in self.curved_forces.iter_mut().enumerate() {
             if let Some(blocks) = blocks {
                 evaluation.write_force_derivative(problem, state, index, of.impulses, blocks);
             }

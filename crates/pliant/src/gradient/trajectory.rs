@@ -165,7 +165,8 @@ impl<'b> Trajectory<'b> {
     /// the number of steps, which are taken once to find the value and again, some of them several
     /// times, on the way back (binomial checkpointing; with `steps <= run` once).
     ///
-    /// Steps of SDIRK2 are taken with [`exact_stages`](pliant_stepper::integrator::NewtonOptions::exact_stages).
+    /// Steps of SDIRK2 are taken with
+    /// [`exact_stages`](pliant_stepper::integrator::NewtonOptions::exact_stages).
     ///
     /// An objective depends on parameters through positions and velocities of nodes, mapped ones
     /// included; what else it does with them is not in the gradient.

@@ -113,7 +113,7 @@ pub(super) struct Projection {
     /// of the displacement (N s^2, N m s^2).
     displacement: Vec<f64>,
     mu: Vec<f64>,
-    /// What these strain compliant rows (m, rad).
+    /// Strains of compliant rows by these (m, rad).
     strain: Vec<f64>,
     /// Displacements of all nodes with a mass.
     moved: Vec<f64>,
@@ -262,7 +262,9 @@ impl Projection {
                 .x
                 .iter()
                 .fold(0.0f64, |l, x| l.max(x.abs()));
-            let settled = !way.exact || !(moved <= SETTLES * last) || moved == 0.0;
+            // Also where it is no number.
+            let goes_on = moved > 0.0 && moved <= SETTLES * last;
+            let settled = !(way.exact && goes_on);
             last = moved;
             if settled && (now == 0.0 || factored && slow) || solves == most {
                 let left = now / largest_coordinate(system, end);

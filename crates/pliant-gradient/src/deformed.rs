@@ -114,7 +114,7 @@ pub(crate) fn deformed_nodes(problem: &Problem) -> Vec<usize> {
     (0..listed.len()).filter(|index| listed[*index]).collect()
 }
 
-/// The part of a row of unbounded force in the projection that ends a step.
+/// The part of a row in the projection that ends a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RowPart {
     /// No part.

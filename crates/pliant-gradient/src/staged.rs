@@ -28,7 +28,7 @@ use crate::kinematics::{Retraction, gather, scatter};
 use crate::solve::SolveReport;
 use crate::taken::{StepWeights, TakenStep};
 use crate::{GradientError, StateVector, check_length};
-use pliant_model::{Problem, State};
+use pliant_model::{Problem, RowGroup, State};
 use projection::{OnStage, Projection};
 use residuals::{LastStage, Projected};
 use stage::{Given, OnPredictor, Stage, TakenStage};
@@ -153,8 +153,8 @@ impl StagedStep {
     /// Takes a step: checks that it solves its equations, linearises these, and factors.
     ///
     /// # Errors
-    /// [`GradientError::NotSolved`]; [`GradientError::NotBuilt`] for contacts and rows of bounded
-    /// force; [`GradientError::Length`], [`GradientError::Structure`], [`GradientError::Model`],
+    /// [`GradientError::NotSolved`]; [`GradientError::NotBuilt`] for contacts and hard rows that bear on
+    /// one side; [`GradientError::Length`], [`GradientError::Structure`], [`GradientError::Model`],
     /// [`GradientError::Solve`].
     pub(crate) fn place(&mut self, problem: &Problem, step: &TakenStep<'_>) -> Result<(), GradientError> {
         check_structure(&self.start.problem, problem, || "the problem".to_owned())?;
@@ -234,6 +234,17 @@ impl StagedStep {
         for (k, (l1, l2)) in l1.iter_mut().zip(&mut *l2).enumerate() {
             *l2 = taken.multipliers[k];
             *l1 = taken.multipliers[k] - taken.multipliers_jump[k];
+        }
+        // A difference is at a bound but for the rounding of what it is made of.
+        for group in problem.row_groups() {
+            let bounds = problem.bounds(group).map(|(lower, upper)| [lower, upper]);
+            for row in group.first_row..group.first_row + group.size * group.count {
+                let rounding = 4.0 * f64::EPSILON * l2[row].abs();
+                let near = |bound: &f64| (l1[row] - bound).abs() <= rounding;
+                if let Some(bound) = bounds.into_iter().flatten().find(near) {
+                    l1[row] = bound;
+                }
+            }
         }
         // The rows see where mappings lead at both ends.
         let Equations {
@@ -371,7 +382,7 @@ impl StagedStep {
             for (own, end, size) in [of_places, of_rates] {
                 for (k, (a, b)) in own.iter().zip(end).enumerate() {
                     let share = (a - b).abs() / size.max(f64::MIN_POSITIVE);
-                    if share > worst.1 {
+                    if share > worst.1 || share.is_nan() {
                         worst = (Unknown::Dof(first + k.min(last)), share);
                     }
                 }
@@ -403,11 +414,20 @@ impl StagedStep {
             way,
         } = &mut self.forwards;
         left.fill(0.0);
-        each_beginning(&self.start.problem, &self.rows, |k, begins| match begins {
-            Beginning::Placed => {}
-            Beginning::Held => begin[k] = 0.0,
-            Beginning::Returning => (begin[k], left[k]) = (GAIN * begin[k], (1.0 - GAIN) * begin[k]),
-        });
+        let groups = self.start.problem.row_groups().iter();
+        each_beginning(
+            &self.start.problem,
+            groups,
+            &self.rows,
+            |k, begins| match begins {
+                Beginning::Placed => {}
+                Beginning::Held => begin[k] = 0.0,
+                Beginning::Returning => {
+                    left[k] += (1.0 - GAIN) * begin[k];
+                    begin[k] *= GAIN;
+                }
+            },
+        );
         for (h, (v, fixed)) in held.iter_mut().zip(from.v.iter().zip(&self.step.fixed)) {
             *h = if *fixed { (1.0 - GAIN) * v } else { 0.0 };
         }
@@ -554,7 +574,8 @@ impl StagedStep {
         let Equations {
             problem, evaluation, ..
         } = start;
-        each_beginning(problem, rows, |k, begins| match begins {
+        let groups = problem.row_groups().iter().rev();
+        each_beginning(problem, groups, rows, |k, begins| match begins {
             Beginning::Placed => {}
             Beginning::Held => begin[k] = 0.0,
             Beginning::Returning => begin[k] = GAIN * begin[k] + (1.0 - GAIN) * left[k],
@@ -566,9 +587,15 @@ impl StagedStep {
     }
 }
 
-/// Visits the velocity coordinates of all rows, and where their deformations begin.
-fn each_beginning(problem: &Problem, rows: &[RowOfStep], mut f: impl FnMut(usize, Beginning)) {
-    for group in problem.row_groups() {
+/// Visits the velocity coordinates of the rows of groups, and where their deformations begin. Those of
+/// several groups on one node begin one after the other.
+fn each_beginning<'a>(
+    problem: &Problem,
+    groups: impl Iterator<Item = &'a RowGroup>,
+    rows: &[RowOfStep],
+    mut f: impl FnMut(usize, Beginning),
+) {
+    for group in groups {
         let first = problem.node(group.node).first_velocity;
         for k in 0..group.size * group.count {
             f(first + k, rows[group.first_row + k].begins);

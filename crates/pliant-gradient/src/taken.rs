@@ -42,8 +42,7 @@ pub struct TakenStep<'a> {
 ///
 /// in which laws of mapped nodes act at the deformations `e`, the second of them from
 /// `x (+) (1 - g) h v1`, `v + (1 - g)/g (v1 - v)`, `e (+) (1 - g) h J v1`; then positions and
-/// velocities are projected to where laws and hard rows agree with `e`. Four solutions, each of which
-/// is linearised and factored by itself.
+/// velocities are projected to where laws and hard rows agree with `e`.
 #[derive(Clone, Copy, Debug)]
 pub struct TakenStages<'a> {
     /// Accelerations of the second stage.

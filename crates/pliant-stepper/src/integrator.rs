@@ -256,8 +256,9 @@ pub struct NewtonOptions {
     /// solved, or gain or lose energy; what is still not solved then is taken by one stage.
     pub stage_halvings: usize,
     /// Solves the stages of [`Integrator::Sdirk2`], and the projection that ends them, until rounding
-    /// ends it, instead of to a share of the error of the step: the step is then a solution of its
-    /// equations as derivatives of steps need it.
+    /// ends it (stages with contacts nearby to [`stage_tolerance`](Self::stage_tolerance)), instead of
+    /// to a share of the error of the step: the step is then a solution of its equations as derivatives
+    /// of steps need it.
     pub exact_stages: bool,
     /// The largest loss of energy by these stages, as a share of what the step turns over; a step
     /// that loses more is halved, and its halves if they lose more and less than it. What it may

@@ -66,6 +66,12 @@ pub(crate) fn check_whole(simulation: &Simulation, time: f64) -> Result<(), Grad
     if simulation.start.time != time {
         return refuse("parts of the model were taken by themselves, or in halves: choose a shorter step");
     }
+    let by_one = simulation.options.integrator == Integrator::Sdirk2 && step_stages(simulation).is_none();
+    if by_one && simulation.problem().row_count() > 0 {
+        return refuse(
+            "one stage took it, for an impact or since two found no solution, and rows were projected behind it: choose a shorter step, or `Integrator::Nonlinear`",
+        );
+    }
     match simulation.contacts_report().corrections.count {
         0 => Ok(()),
         _ => refuse(

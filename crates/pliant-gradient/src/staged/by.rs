@@ -75,7 +75,7 @@ impl StagedStep {
         for i in 0..problem.force_fields().len() {
             let id = ComponentId::ForceField(i);
             for (input, (present, out)) in problem.inputs(i).iter().zip(&mut all).enumerate() {
-                let step = SHARE * present.abs().clamp(1e-2, 1.0);
+                let step = SHARE * present.abs().max(1e-2);
                 // At the end of the range of a law, from the side that there is.
                 let (mut ends, mut span) = ([0.0; 2], 0.0);
                 for (end, sign) in ends.iter_mut().zip([1.0, -1.0]) {

@@ -7,15 +7,16 @@
 //! |dx|_M^2/(2 w^2) + V(phi(x + dx)) - f_e dx,   phi_hard(x + dx) = target
 //! ```
 //!
-//! by Newton's method with the elastic stiffness, `w^2 K` beside `M`, for
+//! linearised: `(M + w^2 K) dx - J^T mu = w^2 (f(x) - f_e)`, `J dx + C/w^2 mu + phi(x) - e = 0`, from
+//! where the last solve has led until hard rows hold. With `exact_stages` it goes on from there, with
+//! the displacement and the multipliers so far, to where rounding ends it, of
 //!
 //! ```math
 //! M dx - J^T mu = w^2 (f(x + dx) - f_e),   C/w^2 mu + phi(x + dx) - e = 0
 //! ```
 //!
-//! until hard rows hold, which from deformations of third order in the step is one solve or two;
-//! with `exact_stages` until rounding ends it. Then velocities go to the hard rows in the metric of
-//! the same matrix, with its factor or, with `exact_stages`, anew. Both are of third order.
+//! Then velocities go to the hard rows in the metric of the same matrix, with its factor or, with
+//! `exact_stages`, anew. Both are of third order in the step.
 
 use super::deformations::{Deformations, starts_where_held};
 use crate::method::stabilise::solve_prepared;
@@ -24,13 +25,16 @@ use crate::observe::{Residuals, correction_error, is_at_bound};
 use crate::system::{System, gather};
 use crate::{Error, WorkPart};
 use pliant_kkt::{GeometricTerms, Scheme};
-use pliant_model::{ComponentId, Evaluation, Level, Problem, RowGroup, RowLaw};
+use pliant_model::{ComponentId, Level, RowGroup, RowLaw};
 use pliant_solvers::{SolveError, Status};
 
-/// Solves for the displacement at most, and until rounding ends them: each leaves the curvature of rows
-/// and laws over the displacement, a hundredth and less.
+/// Solves for the displacement at most.
 const SOLVES: usize = 8;
+
+/// Solves at most until rounding ends them: each leaves the curvature of rows and laws over the
+/// displacement, a hundredth and less.
 const EXACT_SOLVES: usize = 30;
+const LEAST_SOLVES: usize = 3;
 
 /// Ratio of two displacements above which the second is rounding.
 const SETTLES: f64 = 0.5;
@@ -109,9 +113,15 @@ pub(super) struct Projection {
     /// Difference of forces on all nodes, then on the independent coordinates.
     difference: Vec<f64>,
     primal: Vec<f64>,
-    /// The displacement so far on the independent coordinates, and impulses of rows over the time
-    /// of the displacement (N s^2, N m s^2).
+    total: Total,
+}
+
+/// The displacement so far, and what it has beside it.
+#[derive(Debug, Default)]
+struct Total {
+    /// Of the independent coordinates.
     displacement: Vec<f64>,
+    /// Impulses of rows over the time of the displacement (N s^2, N m s^2).
     mu: Vec<f64>,
     /// Strains of compliant rows by these (m, rad).
     strain: Vec<f64>,
@@ -220,59 +230,27 @@ impl Projection {
         system.propagate_acting(end)?;
         system.evaluate_forces(end, way.h)?;
         self.classify(system, way, end, mu);
-        // What comes back comes back by so much in a solve.
-        let returns = self.rows.contains(&Projected::Returning);
-        let way = Way {
-            exact: way.exact && !returns,
-            ..way
-        };
         let scheme = way.scheme();
         self.prepare(system, &scheme, start, end, Pass::Positions)?;
-        for (list, size) in [
-            (&mut self.displacement, system.model.dof_count()),
-            (&mut self.mu, system.model.row_count()),
-        ] {
-            list.clear();
-            list.resize(size, 0.0);
-        }
         let (mut solves, mut violation, mut factored) = (0, f64::INFINITY, true);
-        let most = if way.exact { EXACT_SOLVES } else { SOLVES };
-        let mut last = f64::INFINITY;
         let mut status = Status::Converged;
         loop {
-            self.fill_positions(system, way, end);
+            self.fill_positions(system, deformations, way, end);
             system.assembler.allow_disagreement();
             solve(system, start.time, end, Residuals::Displacements)?;
             solves += 1;
-            for node in system.model.nodes() {
-                let Some(first) = node.first_dof() else { continue };
-                let step = &system.scratch.correction.x[first..first + node.velocity_range().len()];
-                node.space
-                    .retract(&mut end.state.positions[node.position_range()], step);
-            }
-            self.take_step(system, end);
-            system.propagate_acting(end)?;
+            displace(system, end)?;
             system.check_factorisations(WorkPart::Stabilisation, start.time)?;
             let now = self.violation(system, end);
             // What a new factor does not decrease is rounding: the report has it.
             let slow = now > SLOW * violation;
-            let moved = system
-                .scratch
-                .correction
-                .x
-                .iter()
-                .fold(0.0f64, |l, x| l.max(x.abs()));
-            // Also where it is no number.
-            let goes_on = moved > 0.0 && moved <= SETTLES * last;
-            let settled = !(way.exact && goes_on);
-            last = moved;
-            if settled && (now == 0.0 || factored && slow) || solves == most {
+            if now == 0.0 || solves == SOLVES || factored && slow {
                 let left = now / largest_coordinate(system, end);
                 if left > LEFT {
                     system.evaluate_forces(end, way.h)?;
                     // Anew, without the disagreement that was allowed.
                     self.prepare(system, &scheme, start, end, Pass::Positions)?;
-                    status = self.judge(system, way, end, left)?;
+                    status = self.judge(system, deformations, way, end, left)?;
                 }
                 break;
             }
@@ -283,8 +261,113 @@ impl Projection {
                 self.prepare(system, &scheme, start, end, Pass::Positions)?;
             }
         }
+        // What comes back comes back by so much in a solve.
+        if way.exact && status == Status::Converged && !self.rows.contains(&Projected::Returning) {
+            solves += self.go_on(system, deformations, way, start, end)?;
+        }
         self.project_velocities(system, way, start, end)?;
         Ok(Outcome { solves, status })
+    }
+
+    /// Goes on from where hard rows hold to where rounding ends it, with the displacement and the
+    /// multipliers so far in the equations; returns the number of solves.
+    fn go_on(
+        &mut self,
+        system: &mut System,
+        deformations: &Deformations,
+        way: Way,
+        start: &Motion,
+        end: &mut Motion,
+    ) -> Result<usize, Error> {
+        self.total.mu.clear();
+        self.total.mu.resize(system.model.row_count(), 0.0);
+        let (mut last, mut solves) = (f64::INFINITY, 0);
+        while solves < EXACT_SOLVES {
+            system.evaluate_forces(end, way.h)?;
+            self.fill_positions(system, deformations, way, end);
+            self.add_total(system, way, end);
+            system.assembler.allow_disagreement();
+            solve(system, start.time, end, Residuals::Displacements)?;
+            solves += 1;
+            let pairs = self.total.mu.iter_mut().zip(&system.scratch.correction.mu);
+            pairs.for_each(|(mu, more)| *mu += more);
+            displace(system, end)?;
+            let moved = system.scratch.correction.x.iter();
+            let moved = moved.fold(0.0f64, |l, x| l.max(x.abs()));
+            // The first one finds the multipliers, the second where they lead. Also where it is no number.
+            let goes_on = moved > 0.0 && (solves < LEAST_SOLVES || moved <= SETTLES * last);
+            if !goes_on {
+                break;
+            }
+            last = moved;
+        }
+        Ok(solves)
+    }
+
+    /// Replaces the right-hand sides by those with the inertia of the displacement so far, the
+    /// multipliers so far, and the forces of all nodes.
+    fn add_total(&mut self, system: &mut System, way: Way, end: &Motion) {
+        let System {
+            model,
+            evaluation,
+            assembler,
+            ..
+        } = system;
+        let Total {
+            displacement,
+            mu,
+            strain,
+            moved,
+        } = &mut self.total;
+        displacement.resize(model.dof_count(), 0.0);
+        moved.clear();
+        moved.resize(model.velocity_count(), 0.0);
+        for node in model.nodes() {
+            let Some(first) = node.first_dof() else { continue };
+            let (p, v) = (node.position_range(), node.velocity_range());
+            let own = &mut displacement[first..first + v.len()];
+            node.space
+                .local(&self.integrated[p.clone()], &end.state.positions[p], own);
+            moved[v].copy_from_slice(own);
+        }
+        evaluation.push_forward_to_masses(model, moved);
+        let squared = way.reach * way.reach;
+        for (k, difference) in self.difference.iter_mut().enumerate() {
+            *difference = squared * (evaluation.force()[k] - self.forces[k]);
+        }
+        for mass in model.masses() {
+            let node = model.node(mass.node);
+            let range = node.velocity_range();
+            let out = &mut self.difference[range.clone()];
+            mass.component.add_product(node.space, -1.0, &moved[range], out);
+        }
+        for group in model.row_groups() {
+            let first = model.node(group.node).first_velocity;
+            for k in 0..group.size * group.count {
+                // A row without a part has no force, whatever its dummy equation gives it.
+                let row = group.first_row + k;
+                if self.rows[row] != Projected::Free {
+                    self.difference[first + k] += mu[row];
+                }
+            }
+        }
+        evaluation.pull_back(model, &mut self.difference);
+        gather(model, &self.difference, &mut self.primal);
+        for (c, fixed) in self.primal.iter_mut().zip(&assembler.system().fixed) {
+            if *fixed {
+                *c = 0.0;
+            }
+        }
+        assembler.right_hand_side_mut().copy_from_slice(&self.primal);
+        strain.clear();
+        strain.resize(mu.len(), 0.0);
+        assembler.system().r.symmetric_add_product(1.0, mu, strain);
+        let rows = assembler.row_right_hand_side_mut().iter_mut().zip(&*strain);
+        for ((b, strain), row) in rows.zip(&self.rows) {
+            if *row == Projected::Elastic {
+                *b += strain;
+            }
+        }
     }
 
     /// Takes velocities to the hard rows. The impulses of rows that stop at the end of a whole step
@@ -431,49 +514,8 @@ impl Projection {
         }
     }
 
-    /// Takes a displacement that was solved for, and its impulses, to those before it.
-    fn take_step(&mut self, system: &System, end: &Motion) {
-        let solution = &system.scratch.correction;
-        let pairs = self.mu.iter_mut().zip(&solution.mu);
-        pairs.for_each(|(mu, more)| *mu += more);
-        let starts = &self.integrated;
-        for node in system.model.nodes() {
-            let Some(first) = node.first_dof() else { continue };
-            let (range, size) = (node.position_range(), node.velocity_range().len());
-            let (from, to) = (&starts[range.clone()], &end.state.positions[range]);
-            node.space
-                .local(from, to, &mut self.displacement[first..first + size]);
-        }
-    }
-
-    /// Adds the impulses of the rows, and those that the displacement takes, to the difference of
-    /// forces on all nodes.
-    fn add_multipliers_and_inertia(&mut self, model: &Problem, evaluation: &Evaluation) {
-        for group in model.row_groups() {
-            let first = model.node(group.node).first_velocity;
-            for k in 0..group.size * group.count {
-                self.difference[first + k] += self.mu[group.first_row + k];
-            }
-        }
-        self.moved.clear();
-        self.moved.resize(model.velocity_count(), 0.0);
-        for node in model.nodes() {
-            let Some(first) = node.first_dof() else { continue };
-            let range = node.velocity_range();
-            let size = range.len();
-            self.moved[range].copy_from_slice(&self.displacement[first..first + size]);
-        }
-        evaluation.push_forward_to_masses(model, &mut self.moved);
-        for mass in model.masses() {
-            let node = model.node(mass.node);
-            let range = node.velocity_range();
-            let (moved, out) = (&self.moved[range.clone()], &mut self.difference[range]);
-            mass.component.add_product(node.space, -1.0, moved, out);
-        }
-    }
-
     /// Right-hand sides of the displacement.
-    fn fill_positions(&mut self, system: &mut System, way: Way, end: &Motion) {
+    fn fill_positions(&mut self, system: &mut System, deformations: &Deformations, way: Way, end: &Motion) {
         let System {
             model,
             evaluation,
@@ -483,18 +525,14 @@ impl Projection {
         } = system;
         self.difference.clear();
         self.difference.resize(model.velocity_count(), 0.0);
-        let squared = way.reach * way.reach;
-        for (k, difference) in self.difference.iter_mut().enumerate() {
-            *difference = squared * (evaluation.force()[k] - self.forces[k]);
+        for index in deformations.nodes() {
+            for k in model.nodes()[*index].velocity_range() {
+                self.difference[k] = way.reach * way.reach * (evaluation.force()[k] - self.forces[k]);
+            }
         }
-        self.add_multipliers_and_inertia(model, evaluation);
         evaluation.pull_back(model, &mut self.difference);
         self.primal.resize(model.dof_count(), 0.0);
         gather(model, &self.difference, &mut self.primal);
-        let r = &assembler.system().r;
-        self.strain.clear();
-        self.strain.resize(self.mu.len(), 0.0);
-        r.symmetric_add_product(1.0, &self.mu, &mut self.strain);
         let b = assembler.row_right_hand_side_mut();
         for group in model.row_groups() {
             let node = model.node(group.node);
@@ -505,7 +543,7 @@ impl Projection {
                 b[row] = match self.rows[row] {
                     Projected::Free | Projected::Waiting | Projected::Rate => 0.0,
                     Projected::Elastic | Projected::Stopped { .. } => {
-                        self.strain[row] + x - self.integrated[node.first_position + k]
+                        x - self.integrated[node.first_position + k]
                     }
                     Projected::Hard => x - target,
                     Projected::Returning => (x - target).max(-way.recovery).min(way.recovery),
@@ -526,8 +564,15 @@ impl Projection {
     /// # Errors
     /// [`Error::Incompatible`] where they contradict each other, else
     /// [`Error::CorrectionNotConverged`], unless failed steps are accepted.
-    fn judge(&mut self, system: &mut System, way: Way, end: &Motion, left: f64) -> Result<Status, Error> {
-        self.fill_positions(system, way, end);
+    fn judge(
+        &mut self,
+        system: &mut System,
+        deformations: &Deformations,
+        way: Way,
+        end: &Motion,
+        left: f64,
+    ) -> Result<Status, Error> {
+        self.fill_positions(system, deformations, way, end);
         let time = end.time;
         if !system.options.accept_failed_steps {
             solve_prepared(system, time, end, Residuals::Displacements, 0.0)?;
@@ -595,6 +640,20 @@ impl Projection {
         }
         if largest <= ROUNDING { 0.0 } else { largest }
     }
+}
+
+/// Moves the independent nodes by the displacement that was solved for.
+///
+/// # Errors
+/// [`Error::Model`] where a mapping is not defined.
+fn displace(system: &mut System, end: &mut Motion) -> Result<(), Error> {
+    for node in system.model.nodes() {
+        let Some(first) = node.first_dof() else { continue };
+        let step = &system.scratch.correction.x[first..first + node.velocity_range().len()];
+        node.space
+            .retract(&mut end.state.positions[node.position_range()], step);
+    }
+    system.propagate_acting(end)
 }
 
 /// The largest velocity of what moves (m/s, rad/s).

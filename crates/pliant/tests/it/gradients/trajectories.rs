@@ -1,5 +1,6 @@
 //! Gradients of trajectories.
 
+use super::impacts::place;
 use super::stages::two_stages;
 use super::steps::{beam, chain, net};
 use super::{between, direction, moved, off_differences, options};
@@ -573,5 +574,36 @@ fn gradients_by_activations_of_a_muscle() {
             "{step}: {} {expected}",
             by[0]
         );
+    }
+}
+
+/// Steps of other methods that are halved where Newton's method is allowed few iterations have the
+/// derivative of their halves, too.
+#[test]
+fn halved_steps_of_other_methods() {
+    for integrator in [Integrator::Nonlinear, Integrator::bdf2()] {
+        let mut options = by(&integrator);
+        options.tuning.newton.iterations = 6;
+        options.tuning.newton.halvings = 6;
+        let start = || Simulation::with_options(chain(3), options.clone()).unwrap();
+        let (steps, h, last) = (4, 0.06, 15);
+        let run = |s: &mut Simulation| {
+            let halvings = (0..steps).map(|_| s.step(h).unwrap().solve.newton.step_halvings);
+            halvings.sum::<usize>()
+        };
+        assert!(run(&mut start()) > 2);
+        let mut objective = place(steps, last);
+        let mut s = start();
+        let found = Trajectory::new(steps, h)
+            .gradient(&mut s, &mut objective)
+            .unwrap();
+        let mut along = StateVector::zeros(s.model().dof_count());
+        // All of it falls faster.
+        along.v.iter_mut().skip(2).step_by(6).for_each(|v| *v = 1.0);
+        let forwards = Trajectory::new(steps, h)
+            .tangent(&mut start(), &mut objective, &along, &[])
+            .unwrap();
+        let backwards = found.start.dot(&along);
+        assert!((forwards.derivative - backwards).abs() < 1e-11 * (1.0 + backwards.abs()));
     }
 }

@@ -146,11 +146,12 @@ impl Sdirk2 {
             true => (newton.tolerance, newton.stage_share),
             false => (newton.stage_tolerance, newton.stage_tolerance),
         };
-        // Polishing knows no contacts, whose steps have no derivative either.
-        let polishes = newton.exact_stages && !system.in_contact();
+        let exact = newton.exact_stages;
+        // Polishing knows no contacts.
+        let polishes = exact && !system.in_contact();
         let goal = Goal::ThirdOrder {
             least,
-            share: if polishes { 0.0 } else { share },
+            share: if exact { 0.0 } else { share },
             most: newton.stage_share.max(share),
         };
         let tolerance = system.options.newton_tolerance();

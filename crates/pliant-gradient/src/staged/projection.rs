@@ -26,6 +26,10 @@ use pliant_model::Problem;
 /// Roundings of places and velocities that the forces of elastic laws make what equations miss of.
 const ROUNDINGS: f64 = 100.0;
 
+/// Share of a compliance that its change over the projection of hard rows may be: at which place of that
+/// it is taken depends on how many solves these take.
+const CHANGES: f64 = 1e-9;
+
 /// The derivative of the projection.
 #[derive(Debug)]
 pub(super) struct Projection {
@@ -118,8 +122,8 @@ impl Projection {
     /// finds its multipliers, and linearises.
     ///
     /// # Errors
-    /// [`GradientError::Model`], [`GradientError::NotBuilt`] where a law has no finite derivative or
-    /// the elastic stiffness is indefinite, [`GradientError::Solve`], [`GradientError::Singular`],
+    /// [`GradientError::Model`], [`GradientError::NotBuilt`] where a law has no finite derivative, the
+    /// elastic stiffness is indefinite, or a compliance changes beside hard rows, [`GradientError::Solve`], [`GradientError::Singular`],
     /// [`GradientError::NotConverged`].
     pub(super) fn place(
         &mut self,
@@ -152,6 +156,17 @@ impl Projection {
         self.equations.total.copy_from_slice(&self.residuals.totals[0]);
         self.linearised.bend(&mut self.equations);
         let projects = self.projects_velocities();
+        let problem = &self.equations.problem;
+        let changing = self.residuals.changing_compliance(problem, CHANGES);
+        if let Some(i) = changing.filter(|_| projects) {
+            return Err(GradientError::NotBuilt {
+                what: format!(
+                    "`{}` beside hard rows in a step of SDIRK2",
+                    problem.force_fields()[i].name
+                ),
+                why: "its compliance changes over the projection: treat it as a stiffness",
+            });
+        }
         let of_turns = TurnsOf {
             reach: of.reach,
             time: of.time,

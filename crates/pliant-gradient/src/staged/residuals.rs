@@ -158,6 +158,19 @@ impl Residuals {
         Ok(())
     }
 
+    /// A force field whose compliance differs by more than a share between the two states that it was
+    /// evaluated at, if there is one.
+    pub(super) fn changing_compliance(&self, problem: &Problem, share: f64) -> Option<usize> {
+        let [first, second] = &self.laws;
+        (0..problem.force_fields().len()).find(|i| {
+            let (Some(a), Some(b)) = (first.compliance(*i), second.compliance(*i)) else {
+                return false;
+            };
+            let entries = (0..a.len()).flat_map(|g| a.block(g).iter().zip(b.block(g)));
+            entries.into_iter().any(|(a, b)| (a - b).abs() > share * a.abs())
+        })
+    }
+
     fn find_rows(&mut self, equations: &Equations, of: Projected<'_>, last: LastStage<'_>) {
         let Equations { problem, state, .. } = equations;
         let squared = of.reach * of.reach;

@@ -6,7 +6,7 @@ use super::impacts::place;
 use super::steps::{beam, chain, check, hanging, net, on_row};
 use super::trajectories::oscillator_as;
 use super::weights::differences;
-use super::{check_step, direction, moved, tangent_as_adjoint};
+use super::{between, check_step, direction, moved, off_differences, tangent_as_adjoint};
 use crate::four_bars::row_of_loops;
 use crate::worlds::{ground, rough};
 use pliant::collision::*;
@@ -368,6 +368,82 @@ fn a_brake_by_the_most_it_can() {
             "{k}: {by} {expected}"
         );
     }
+}
+
+/// The next step of a motion along a direction of its start, whether or not hard rows hold along it, against
+/// differences.
+fn check_along(what: &str, s: &mut Simulation, h: f64, along: &StateVector) {
+    let before = s.checkpoint();
+    s.step(h).unwrap();
+    let end = s.state().clone();
+    let mut derivative = s.step_derivative().unwrap();
+    derivative.place(s.problem(), &s.last_step(&[]).unwrap()).unwrap();
+    let tangent = tangent_as_adjoint(what, &mut derivative, along, &direction(s, 5));
+    let model = s.problem().clone();
+    let off = off_differences(&tangent, |t| {
+        s.restore(&before).unwrap();
+        let mut here = before.clone();
+        here.state = moved(s, along, t);
+        model.propagate(&mut here.state).unwrap();
+        s.restore(&here).unwrap();
+        s.step(h).ok()?;
+        Some(between(&model, &end, s.state()))
+    });
+    assert!(off < 1e-7, "{what}: {off:.1e} off differences");
+}
+
+/// A motor of bounded force comes back to its place by a velocity, over both stages.
+#[test]
+fn motors_beside_their_place() {
+    let motor = on_row(|model, length| {
+        let row = model.add_constraint("row", length, Level::Position).unwrap();
+        model.set_bounds(row, -1e4, 1e4).unwrap();
+    });
+    let mut s = Simulation::with_options(motor, two_stages()).unwrap();
+    (0..4).for_each(|_| assert!(s.step(0.01).is_ok()));
+    let along = direction(&s, 3);
+    check_along("motor", &mut s, 0.01, &along);
+}
+
+/// Coordinates that are held at another velocity come to it over the step.
+#[test]
+fn held_coordinates_that_change_their_velocity() {
+    let mut s = Simulation::with_options(net(Treatment::Stiffness, 0.3), two_stages()).unwrap();
+    let points = s.model().node_named("points").unwrap();
+    (0..4).for_each(|_| assert!(s.step(0.01).is_ok()));
+    s.hold(points, 0, &[true; 3], &[0.2, -0.1, 0.3]).unwrap();
+    let mut along = direction(&s, 3);
+    along.v[..3].copy_from_slice(&[0.7, -0.4, 0.9]);
+    check_along("held", &mut s, 0.01, &along);
+}
+
+/// A nonlinear spring beside a hard row: as a force the metric of the velocities turns with it; as a row
+/// its compliance changes over the projection, which is refused.
+#[test]
+fn stiffening_springs_beside_hard_rows() {
+    let simulation = |treatment: Treatment| {
+        let mut model = on_row(|model, length| {
+            model.add_constraint("row", length, Level::Position).unwrap();
+        });
+        let bead = model.node_named("bead").unwrap();
+        let third = Distance::to_points(&[(0, [0.4, 0.3, -0.4])]).with_rest_lengths(&[0.3]);
+        let third = model.add_mapped("third", &[bead], third).unwrap();
+        let law = Spring::stiffening(50.0, 4e3);
+        model
+            .add_force_field("stiffening", third, law, treatment)
+            .unwrap();
+        let mut s = Simulation::with_options(model, two_stages()).unwrap();
+        (0..4).for_each(|_| assert!(s.step(0.02).is_ok()));
+        s
+    };
+    let mut s = simulation(Treatment::Stiffness);
+    let along = direction(&s, 3);
+    check_along("stiffening", &mut s, 0.02, &along);
+    let s = simulation(Treatment::Compliance);
+    let mut derivative = s.step_derivative().unwrap();
+    let placed = derivative.place(s.problem(), &s.last_step(&[]).unwrap());
+    let said = placed.unwrap_err().to_string();
+    assert!(said.contains("`stiffening` beside hard rows"), "{said}");
 }
 
 /// Compliance that couples a coordinate at its bound with one inside that comes before it: against

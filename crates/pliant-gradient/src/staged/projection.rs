@@ -123,8 +123,8 @@ impl Projection {
     ///
     /// # Errors
     /// [`GradientError::Model`], [`GradientError::NotBuilt`] where a law has no finite derivative, the
-    /// elastic stiffness is indefinite, or a compliance changes beside hard rows, [`GradientError::Solve`], [`GradientError::Singular`],
-    /// [`GradientError::NotConverged`].
+    /// elastic stiffness is indefinite, or a compliance changes beside hard rows,
+    /// [`GradientError::Solve`], [`GradientError::Singular`], [`GradientError::NotConverged`].
     pub(super) fn place(
         &mut self,
         of: Projected<'_>,

@@ -124,8 +124,7 @@ fn right_jacobian(r: Vec3) -> Mat3 {
 /// independent ones: `d(J v)/dx`, from the whole geometric stiffness of unit forces.
 #[derive(Debug, Default)]
 pub(crate) struct VelocityVariation {
-    /// Of each node with a nonlinear mapping whose velocities count: room for the geometric stiffness
-    /// of a unit force, and `d(J v)/dx` of its mapping, a row for each coordinate of an element.
+    /// The variation of each node with a nonlinear mapping whose velocities count.
     of_nodes: Vec<Option<NodeVariation>>,
     /// The nodes whose velocities count, with all that they hang on, in order, as far as their
     /// velocities change with positions.
@@ -146,7 +145,9 @@ struct VaryingNode {
 /// The variation of one mapping.
 #[derive(Debug)]
 struct NodeVariation {
+    /// Room for the geometric stiffness of a unit force.
     curvature: Blocks,
+    /// `d(J v)/dx`, a row for each coordinate of an element.
     turned: Blocks,
 }
 

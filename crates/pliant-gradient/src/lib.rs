@@ -16,6 +16,7 @@ mod differences;
 mod equations;
 mod error;
 mod family;
+mod geometry;
 mod implicit;
 mod kinematics;
 mod law;

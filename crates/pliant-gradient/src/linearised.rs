@@ -6,7 +6,8 @@ use crate::StateVector;
 use crate::contacts::{ContactChange, Contacts, EndVelocities, EquationWeights, StartDirection, StepEnds};
 use crate::deformed::DeformedNodes;
 use crate::equations::{Equations, KeptMoment, Moment};
-use crate::kinematics::{VelocityVariation, gather, is_linear, places, scatter};
+use crate::geometry::{add_geometry, add_geometry_transposed, place_geometry};
+use crate::kinematics::{VelocityVariation, gather, is_linear, scatter};
 use crate::laws::{InputPlace, LawMoment, Laws};
 use crate::row_law::RowLaws;
 use pliant_dense::{Mat3, skew, vec3};
@@ -124,7 +125,7 @@ impl Linearised {
                 why: "it is not finite near its present coordinates",
             });
         }
-        bend(problem, evaluation, placed, total, &mut self.geometry);
+        place_geometry(problem, evaluation, placed, total, &mut self.geometry);
         let [planned, counted] = &mut self.counted;
         self.laws.on_velocities(problem, counted);
         self.moving.iter().for_each(|node| counted[*node] = true);
@@ -144,7 +145,7 @@ impl Linearised {
     }
 
     /// Finds the geometric stiffness of other total forces at the same moment.
-    pub(crate) fn bend(&mut self, equations: &mut Equations) {
+    pub(crate) fn place_geometry(&mut self, equations: &mut Equations) {
         let Equations {
             problem,
             evaluation,
@@ -152,7 +153,7 @@ impl Linearised {
             total,
             ..
         } = equations;
-        bend(problem, evaluation, state, total, &mut self.geometry);
+        place_geometry(problem, evaluation, state, total, &mut self.geometry);
     }
 
     /// Writes `dr` (n) and `ds` (m) for displacements and velocities of the independent coordinates
@@ -542,63 +543,6 @@ impl Linearised {
         gather(problem, ys, y);
         evaluation.pull_back(problem, us);
         gather(problem, us, u);
-    }
-}
-
-/// Writes the geometric stiffness of forces on all nodes, carried up.
-fn bend(
-    problem: &Problem,
-    evaluation: &mut Evaluation,
-    state: &State,
-    total: &[f64],
-    geometry: &mut [Option<Blocks>],
-) {
-    for (index, blocks) in geometry.iter_mut().enumerate() {
-        if let Some(blocks) = blocks {
-            evaluation.write_force_derivative(problem, state, index, total, blocks);
-        }
-    }
-}
-
-/// Adds the changes of forces on all nodes that turn with displacements `ys` of all nodes.
-pub(crate) fn add_geometry(
-    problem: &Problem,
-    evaluation: &Evaluation,
-    geometry: &[Option<Blocks>],
-    ys: &[f64],
-    forces: &mut [f64],
-) {
-    for (index, blocks) in geometry.iter().enumerate() {
-        let Some(blocks) = blocks else { continue };
-        for e in 0..blocks.len() {
-            let rows = blocks.block(e).chunks_exact(blocks.width(e).max(1));
-            let places = || places(problem, evaluation, index, e);
-            for (row, a) in rows.zip(places()) {
-                forces[a] += row.iter().zip(places()).map(|(g, b)| g * ys[b]).sum::<f64>();
-            }
-        }
-    }
-}
-
-/// Adds the transposed product of [`add_geometry`].
-pub(crate) fn add_geometry_transposed(
-    problem: &Problem,
-    evaluation: &Evaluation,
-    geometry: &[Option<Blocks>],
-    forces: &[f64],
-    ys: &mut [f64],
-) {
-    for (index, blocks) in geometry.iter().enumerate() {
-        let Some(blocks) = blocks else { continue };
-        for e in 0..blocks.len() {
-            let rows = blocks.block(e).chunks_exact(blocks.width(e).max(1));
-            let places = || places(problem, evaluation, index, e);
-            for (row, a) in rows.zip(places()) {
-                for (g, b) in row.iter().zip(places()) {
-                    ys[b] += g * forces[a];
-                }
-            }
-        }
     }
 }
 

@@ -118,7 +118,7 @@ impl StagedStep {
     /// together; returns that by the parameter.
     ///
     /// # Errors
-    /// As [`by_parameter`](Self::by_parameter), and [`GradientError::NotOfElements`].
+    /// [`GradientError::NotOfElements`], and every error of [`by_parameter`](Self::by_parameter).
     pub(crate) fn by_element(
         &mut self,
         family: &mut Family,
@@ -187,7 +187,7 @@ impl StagedStep {
     /// projection, one after the other.
     ///
     /// # Errors
-    /// Those of [`Family`], [`GradientError::Model`].
+    /// [`GradientError::Model`], and every error of [`Family`].
     pub(crate) fn equations_by(
         &mut self,
         family: &mut Family,

@@ -2,9 +2,10 @@
 
 use crate::deformed::{RowOfStep, RowPart};
 use crate::equations::Equations;
+use crate::geometry::{add_geometry, add_geometry_transposed};
 use crate::kinematics::{gather, scatter};
 use crate::laws::Laws;
-use crate::linearised::{Linearised, add_geometry, add_geometry_transposed};
+use crate::linearised::Linearised;
 use crate::row_law::RowLaws;
 use crate::staged::stiffness::{add_stiffness, add_stiffness_transposed};
 use pliant_model::Problem;

@@ -17,8 +17,9 @@ use super::stiffness::{TurnedLaw, add_stiffness, add_stiffness_transposed};
 use super::turns::{Turns, TurnsOf};
 use crate::deformed::{RowOfStep, RowPart};
 use crate::equations::{BALANCED, Equations, KeptMoment, Kinetics, Unknown};
+use crate::geometry::{add_geometry, add_geometry_transposed};
 use crate::kinematics::Retraction;
-use crate::linearised::{Linearised, add_geometry, add_geometry_transposed};
+use crate::linearised::Linearised;
 use crate::solve::{Matrix, Saddle, SolveReport};
 use crate::{GradientError, StateVector};
 use pliant_model::Problem;
@@ -74,10 +75,10 @@ impl Factors {
 /// Weights of the end of the last stage.
 #[derive(Debug, Default)]
 pub(super) struct OnStage {
-    /// Of positions and velocities (n).
+    /// Weights of positions and velocities (n).
     pub(super) end: StateVector,
-    /// Of deformations, or positions of other nodes, of velocities, and of positions where mappings
-    /// lead, of all nodes.
+    /// Weights of deformations, or positions of other nodes, of velocities, and of positions where
+    /// mappings lead, of all nodes.
     pub(super) nodes: [Vec<f64>; 3],
 }
 
@@ -154,7 +155,7 @@ impl Projection {
         }
         self.evaluate(of, last)?;
         self.equations.total.copy_from_slice(&self.residuals.totals[0]);
-        self.linearised.bend(&mut self.equations);
+        self.linearised.place_geometry(&mut self.equations);
         let projects = self.projects_velocities();
         let problem = &self.equations.problem;
         let changing = self.residuals.changing_compliance(problem, CHANGES);
@@ -433,7 +434,7 @@ impl Projection {
         for TurnedLaw { law, .. } in turns.turned.iter().flatten() {
             law.add_product([ys, us], forces);
         }
-        add_geometry(problem, evaluation, &turns.curved_forces, ys, forces);
+        add_geometry(problem, evaluation, &turns.geometry, ys, forces);
         pull(equations, forces, dr);
         each_row(problem, rows, |row, v, part| {
             ds[row] = match part {
@@ -453,7 +454,7 @@ impl Projection {
     /// Finds the weights of the end of the last stage from those of the end of the step.
     ///
     /// # Errors
-    /// As [`tangent`](Self::tangent).
+    /// Every error of [`tangent`](Self::tangent).
     pub(super) fn adjoint(
         &mut self,
         last: &Linearised,
@@ -506,7 +507,7 @@ impl Projection {
         for TurnedLaw { law, .. } in turns.turned.iter().flatten() {
             law.add_transposed_product(forces, [&mut *ys, &mut *us]);
         }
-        add_geometry_transposed(problem, evaluation, &turns.curved_forces, forces, ys);
+        add_geometry_transposed(problem, evaluation, &turns.geometry, forces, ys);
         each_row(problem, rows, |row, v, part| {
             if part != RowPart::Free {
                 curved[v] += q[row];

@@ -47,12 +47,12 @@ pub(super) struct Stage {
 /// A direction at the predictor of a stage.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Given<'a> {
-    /// Of its positions and velocities (n).
+    /// Changes of its positions and velocities (n).
     pub(super) x: &'a [f64],
     pub(super) v: &'a [f64],
-    /// Of the velocities at the end of coordinates that are held; zero of others (n).
+    /// Changes of the velocities at the end of coordinates that are held; zero of others (n).
     pub(super) held: &'a [f64],
-    /// Of its deformations, on all nodes.
+    /// Changes of its deformations, on all nodes.
     pub(super) begin: &'a [f64],
     /// Changes of the equations: of coordinates (n) and rows (m).
     pub(super) changes: Option<[&'a [f64]; 2]>,
@@ -64,7 +64,7 @@ pub(super) struct OnPredictor {
     pub(super) x: Vec<f64>,
     pub(super) v: Vec<f64>,
     pub(super) held: Vec<f64>,
-    /// Of deformations, on all nodes.
+    /// Weights of deformations, on all nodes.
     pub(super) begin: Vec<f64>,
 }
 
@@ -192,7 +192,7 @@ impl Stage {
     /// velocities and positions of all nodes there. The solution of its adjoint equations is kept.
     ///
     /// # Errors
-    /// As [`tangent`](Self::tangent).
+    /// Every error of [`tangent`](Self::tangent).
     pub(super) fn adjoint(
         &mut self,
         on_end: &StateVector,

@@ -5,6 +5,7 @@ use super::residuals::Strains;
 use super::stiffness::{LawStiffness, TurnedLaw};
 use crate::deformed::{RowOfStep, RowPart};
 use crate::equations::Equations;
+use crate::geometry::place_geometry;
 use crate::kinematics::{VelocityVariation, scatter};
 use crate::law::{Law, LawBuffers};
 use crate::linearised::Linearised;
@@ -15,7 +16,7 @@ use pliant_model::{Blocks, ComponentId, State};
 #[derive(Debug)]
 pub(super) struct Turns {
     /// `G` of each node under the impulses of the velocities.
-    pub(super) curved_forces: Vec<Option<Blocks>>,
+    pub(super) geometry: Vec<Option<Blocks>>,
     /// The derivative of `-w^2 H J u` by the coordinates of each law that is not linear.
     pub(super) turned: Vec<Option<TurnedLaw>>,
     /// The derivatives of `C lambda` and of `C nu/w^2` of each row group by its coordinates, where
@@ -47,7 +48,7 @@ impl Turns {
         let problem = &equations.problem;
         let mut counts = vec![false; problem.nodes().len()];
         deformed.iter().for_each(|node| counts[*node] = true);
-        let curved_forces = linearised.geometry.iter().enumerate().map(|(index, blocks)| {
+        let geometry = linearised.geometry.iter().enumerate().map(|(index, blocks)| {
             let bends = blocks.is_some();
             bends.then(|| equations.evaluation.geometric_shapes(problem, index))
         });
@@ -82,7 +83,7 @@ impl Turns {
             _ => None,
         });
         Self {
-            curved_forces: curved_forces.collect(),
+            geometry: geometry.collect(),
             turned: turned.collect(),
             strained: [strained.clone().collect(), strained.collect()],
             room: RowLaws::default(),
@@ -137,11 +138,7 @@ impl Turns {
         if !projects_velocities {
             return;
         }
-        for (index, blocks) in self.curved_forces.iter_mut().enumerate() {
-            if let Some(blocks) = blocks {
-                evaluation.write_force_derivative(problem, state, index, of.impulses, blocks);
-            }
-        }
+        place_geometry(problem, evaluation, state, of.impulses, &mut self.geometry);
         self.buffers.start_from(state);
         for TurnedLaw { law, stiffness } in self.turned.iter_mut().flatten() {
             let node = problem.node(problem.force_fields()[stiffness.force_field].node);

@@ -3,14 +3,15 @@
 use super::bounds::{AT, braked};
 use super::contacts::body;
 use super::impacts::place;
-use super::steps::{beam, chain, check, hanging, net, on_row};
+use super::steps::{
+    beam, chain, check, cloth, driven_row, hanging, kinds_of_rods, kinds_of_solids, net, on_row, soft_rows,
+};
 use super::trajectories::oscillator_as;
 use super::weights::differences;
 use super::{between, check_step, direction, moved, off_differences, tangent_as_adjoint};
 use crate::four_bars::row_of_loops;
 use crate::worlds::{ground, rough};
 use pliant::collision::*;
-use pliant::continuum::{Incompressibility, Rod, Section, Sheet, SheetMesh, Solid, StrainEnergy};
 use pliant::gradient::*;
 use pliant::prelude::*;
 
@@ -47,56 +48,25 @@ fn loops() {
 
 #[test]
 fn rods() {
-    let rod = Rod::new(Section::circle(2e-3), 1e8, 0.3).with_density(1200.0);
-    for rod in [rod, rod.inextensible(), rod.with_relaxation_time(0.02)] {
+    for rod in kinds_of_rods() {
         check("rod", hanging(&rod), two_stages(), 0.01, 1e-7);
     }
 }
 
 #[test]
 fn solids() {
-    let stable = StrainEnergy::stable_neo_hookean(1e5, 0.3);
-    for (what, solid) in [
-        ("corotational", Solid::corotational(1e5, 0.3)),
-        (
-            "relaxing",
-            Solid::corotational(1e5, 0.3).with_relaxation_time(0.02),
-        ),
-        (
-            "compliant",
-            Solid::corotational(1e5, 0.3).with_treatment(Treatment::Compliance),
-        ),
-        ("neo-Hookean", Solid::hyperelastic(stable)),
-        (
-            "incompressible",
-            Solid::corotational(1e5, 0.5).with_incompressibility(Incompressibility::PerElement),
-        ),
-    ] {
+    for (what, solid) in kinds_of_solids() {
         check(what, beam(&solid), two_stages(), 0.02, 1e-7);
     }
 }
 
 #[test]
 fn sheets() {
-    let mesh = SheetMesh::rectangle([0.3, 0.3], [3, 3], false);
-    let mut model = Model::new();
-    model.set_gravity([0.0, -9.81, 3.0]).unwrap();
-    let sheet = Sheet::isotropic(1e4, 0.3, 1e-3).with_relaxation_time(0.005);
-    let parts = sheet.add_to(&mut model, "cloth", &mesh).unwrap();
-    model.fix(parts.nodes, 0, &[true; 3]).unwrap();
-    check("sheet", model, two_stages(), 0.01, 1e-7);
+    check("sheet", cloth(), two_stages(), 0.01, 1e-7);
 }
 
 #[test]
 fn rows_of_every_kind() {
-    let driven = |level: Level| {
-        on_row(move |model, length| {
-            let row = model.add_constraint("row", length, level).unwrap();
-            model
-                .set_motion(row, Some(PrescribedMotion::sine(0.05, 8.0, 0.3)))
-                .unwrap();
-        })
-    };
     for level in [
         Level::Position,
         Level::Velocity { curvature: 0.0 },
@@ -108,7 +78,7 @@ fn rows_of_every_kind() {
         check(&format!("{level:?}"), model, two_stages(), 0.01, 1e-7);
         check(
             &format!("driven {level:?}"),
-            driven(level),
+            driven_row(level),
             two_stages(),
             0.01,
             1e-7,
@@ -124,19 +94,9 @@ fn rows_of_every_kind() {
             .unwrap();
     });
     check("soft", soft, two_stages(), 0.01, 1e-7);
-    let stiffening = on_row(|model, length| {
-        let law = Spring::stiffening(200.0, 4000.0).with_damping(0.5);
-        model
-            .add_force_field("row", length, law, Treatment::Compliance)
-            .unwrap();
-    });
-    check("stiffening", stiffening, two_stages(), 0.01, 1e-7);
-    let viscous = on_row(|model, length| {
-        model
-            .add_force_field("row", length, Damping::new(3.0), Treatment::Compliance)
-            .unwrap();
-    });
-    check("viscous", viscous, two_stages(), 0.01, 1e-7);
+    for (what, row) in soft_rows() {
+        check(what, row, two_stages(), 0.01, 1e-7);
+    }
 }
 
 /// By all parameters of an oscillator, as a force and as a soft row on a coordinate of its own: with
@@ -450,42 +410,107 @@ fn stiffening_springs_beside_hard_rows() {
 /// differences, and the adjoint as its transpose.
 #[test]
 fn coupled_rows_of_which_one_is_at_its_bound() {
-    for first in [1] {
-        let mut model = Model::new();
-        model.set_gravity([0.0, 0.0, -9.81]).unwrap();
-        let beads = model
-            .add_particles("beads", &[[0.5, 0.0, 0.0], [0.5, 0.4, 0.0]])
-            .unwrap();
-        model.add_mass("mass", beads, Mass::Uniform(0.5)).unwrap();
-        // One swings fast, so that its row is at its bound; the other hangs.
-        model
-            .set_velocity(beads, first, &[true; 3], &[1.5, 0.8, 0.3])
-            .unwrap();
-        let ends = [(0, [0.0; 3]), (1, [0.0, 0.4, 0.3])];
-        let lengths = Distance::to_points(&ends).with_rest_lengths(&[0.5, 0.5]);
-        let lengths = model.add_mapped("lengths", &[beads], lengths).unwrap();
-        let law = FullCompliance::from_compliance(&[3e-3, 2e-4, 2e-4, 3e-3]).over_elements(2);
-        let rows = model
-            .add_force_field("rows", lengths, law, Treatment::Compliance)
-            .unwrap();
-        model.set_bounds(rows, -6.0, 6.0).unwrap();
-        let mut s = Simulation::with_options(model, two_stages()).unwrap();
-        let is_mixed = |s: &Simulation| {
-            let taken = s.last_step(&[]).unwrap();
-            let at = taken.multipliers.iter().map(|l| l.abs() > 6.0 - 1e-9);
-            taken.stages.is_some() && at.eq([first == 0, first == 1])
-        };
-        let (mut mixed, mut checked) = (0, 0);
-        for _ in 0..200 {
+    let mut model = Model::new();
+    model.set_gravity([0.0, 0.0, -9.81]).unwrap();
+    let beads = model
+        .add_particles("beads", &[[0.5, 0.0, 0.0], [0.5, 0.4, 0.0]])
+        .unwrap();
+    model.add_mass("mass", beads, Mass::Uniform(0.5)).unwrap();
+    // One swings fast, so that its row is at its bound; the other hangs.
+    model
+        .set_velocity(beads, 1, &[true; 3], &[1.5, 0.8, 0.3])
+        .unwrap();
+    let ends = [(0, [0.0; 3]), (1, [0.0, 0.4, 0.3])];
+    let lengths = Distance::to_points(&ends).with_rest_lengths(&[0.5, 0.5]);
+    let lengths = model.add_mapped("lengths", &[beads], lengths).unwrap();
+    let law = FullCompliance::from_compliance(&[3e-3, 2e-4, 2e-4, 3e-3]).over_elements(2);
+    let rows = model
+        .add_force_field("rows", lengths, law, Treatment::Compliance)
+        .unwrap();
+    model.set_bounds(rows, -6.0, 6.0).unwrap();
+    let mut s = Simulation::with_options(model, two_stages()).unwrap();
+    let is_mixed = |s: &Simulation| {
+        let taken = s.last_step(&[]).unwrap();
+        let at = taken.multipliers.iter().map(|l| l.abs() > 6.0 - 1e-9);
+        taken.stages.is_some() && at.eq([false, true])
+    };
+    let (mut mixed, mut checked) = (0, 0);
+    for _ in 0..200 {
+        let before = s.checkpoint();
+        s.step(0.002).unwrap();
+        mixed = if is_mixed(&s) { mixed + 1 } else { 0 };
+        if mixed == 3 {
+            checked += 1;
+            s.restore(&before).unwrap();
+            let along = direction(&s, 3);
+            check_along("coupled", &mut s, 0.002, &along);
+            s.restore(&before).unwrap();
             s.step(0.002).unwrap();
-            mixed = if is_mixed(&s) { mixed + 1 } else { 0 };
-            if mixed == 3 {
-                checked += 1;
-                check_step(&format!("coupled, {first}"), &mut s, 0.002, 1e-7);
-            }
+            assert!(is_mixed(&s));
         }
-        assert!(checked > 0, "{first}");
     }
+    assert!(checked > 0);
+}
+
+/// A stiffness and a rest length that act through the projection too: by differences of one step.
+#[test]
+fn inputs_and_parameters_of_the_projection() {
+    let make = |p: &[f64]| {
+        let mut model = on_row(|model, length| {
+            model.add_constraint("row", length, Level::Position).unwrap();
+        });
+        let bead = model.node_named("bead").unwrap();
+        let third = Distance::to_points(&[(0, [0.4, 0.3, -0.4])]).with_rest_lengths(&[0.0]);
+        let third = model.add_mapped("third", &[bead], third)?;
+        let law = Spring::stiffening(p[0], 4e3).with_rest(0.3);
+        model.add_force_field("stiffening", third, law, Treatment::Stiffness)?;
+        Ok::<Model, GradientError>(model)
+    };
+    let (at, h, steps) = ([50.0], 0.02, 4);
+    let simulation = |p: &[f64]| {
+        let mut s = Simulation::with_options(make(p).unwrap(), two_stages()).unwrap();
+        (0..steps).for_each(|_| assert!(s.step(0.02).is_ok()));
+        s
+    };
+    let mut s = simulation(&at);
+    let before = s.checkpoint();
+    s.step(h).unwrap();
+    let end = s.state().clone();
+    let against = direction(&s, 5);
+    let problem = |p: &[f64]| Ok(Problem::new(make(p)?));
+    let mut family = Family::new(&problem, &at, &at).unwrap();
+    let mut derivative = s.step_derivative().unwrap();
+    derivative.place(s.problem(), &s.last_step(&[]).unwrap()).unwrap();
+    let mut out = StateVector::default();
+    derivative.adjoint(&against, &mut out).unwrap();
+    let by_stiffness = derivative.by_parameter(&mut family, 0).unwrap();
+    let mut by_rest = Vec::new();
+    derivative.by_input(&mut by_rest).unwrap();
+    let value = |s: &mut Simulation| {
+        s.restore(&before).unwrap();
+        s.step(h).unwrap();
+        against.dot(&between(&s.problem().clone(), &end, s.state()))
+    };
+    let differences =
+        |f: &dyn Fn(f64) -> f64, t: f64| (8.0 * (f(t) - f(-t)) - (f(2.0 * t) - f(-2.0 * t))) / (12.0 * t);
+    let of_stiffness = |t: f64| value(&mut simulation(&[at[0] + t]));
+    // Of the step alone: the motion before it is put back.
+    let expected = differences(&of_stiffness, 0.1);
+    assert!(
+        (by_stiffness - expected).abs() < 1e-8 * expected.abs(),
+        "{by_stiffness} {expected}"
+    );
+    let of_rest = |t: f64| {
+        let mut s = simulation(&at);
+        let spring = s.model().component_named("stiffening").unwrap();
+        s.restore(&before).unwrap();
+        s.set_input(spring, 0, 0.3 + t).unwrap();
+        s.step(h).unwrap();
+        against.dot(&between(&s.problem().clone(), &end, s.state()))
+    };
+    let expected = differences(&of_rest, 1e-4);
+    let own = by_rest[by_rest.len() - 1];
+    assert!((own - expected).abs() < 1e-8 * expected.abs(), "{own} {expected}");
 }
 
 /// A step that one stage took is one of implicit Euler, with a projection behind it where there are rows:

@@ -117,10 +117,19 @@ pub(super) fn hanging(rod: &Rod) -> Model {
     model
 }
 
+/// A rod that bends and stretches, one that does not stretch, and one that relaxes.
+pub(super) fn kinds_of_rods() -> [Rod; 3] {
+    let rod = Rod::new(Section::circle(2e-3), 1e8, 0.3).with_density(1200.0);
+    [
+        rod.clone(),
+        rod.clone().inextensible(),
+        rod.with_relaxation_time(0.02),
+    ]
+}
+
 #[test]
 fn rods() {
-    let rod = Rod::new(Section::circle(2e-3), 1e8, 0.3).with_density(1200.0);
-    for rod in [rod, rod.inextensible(), rod.with_relaxation_time(0.02)] {
+    for rod in kinds_of_rods() {
         check("rod", hanging(&rod), options(), 0.01, 1e-7);
     }
 }
@@ -137,10 +146,10 @@ pub(super) fn beam(solid: &Solid) -> Model {
     model
 }
 
-#[test]
-fn solids() {
+/// Solids of forces and of rows.
+pub(super) fn kinds_of_solids() -> [(&'static str, Solid); 5] {
     let stable = StrainEnergy::stable_neo_hookean(1e5, 0.3);
-    for (what, solid) in [
+    [
         ("corotational", Solid::corotational(1e5, 0.3)),
         (
             "relaxing",
@@ -155,20 +164,30 @@ fn solids() {
             "incompressible",
             Solid::corotational(1e5, 0.5).with_incompressibility(Incompressibility::PerElement),
         ),
-    ] {
+    ]
+}
+
+#[test]
+fn solids() {
+    for (what, solid) in kinds_of_solids() {
         check(what, beam(&solid), options(), 0.02, 1e-7);
     }
 }
 
-#[test]
-fn sheets() {
+/// Cloth that hangs from a corner, in wind.
+pub(super) fn cloth() -> Model {
     let mesh = SheetMesh::rectangle([0.3, 0.3], [3, 3], false);
     let mut model = Model::new();
     model.set_gravity([0.0, -9.81, 3.0]).unwrap();
     let sheet = Sheet::isotropic(1e4, 0.3, 1e-3).with_relaxation_time(0.005);
     let parts = sheet.add_to(&mut model, "cloth", &mesh).unwrap();
     model.fix(parts.nodes, 0, &[true; 3]).unwrap();
-    check("sheet", model, options(), 0.01, 1e-7);
+    model
+}
+
+#[test]
+fn sheets() {
+    check("sheet", cloth(), options(), 0.01, 1e-7);
 }
 
 /// A torso with four limbs of two bodies each, on ball joints and hinges with springs, that tumbles
@@ -231,6 +250,32 @@ pub(super) fn on_row(row: impl Fn(&mut Model, NodeId)) -> Model {
     model
 }
 
+/// A spring that stiffens and a dashpot, as rows.
+pub(super) fn soft_rows() -> [(&'static str, Model); 2] {
+    let stiffening = on_row(|model, length| {
+        let law = Spring::stiffening(200.0, 4000.0).with_damping(0.5);
+        model
+            .add_force_field("row", length, law, Treatment::Compliance)
+            .unwrap();
+    });
+    let viscous = on_row(|model, length| {
+        model
+            .add_force_field("row", length, Damping::new(3.0), Treatment::Compliance)
+            .unwrap();
+    });
+    [("stiffening", stiffening), ("viscous", viscous)]
+}
+
+/// A row of this level that is driven.
+pub(super) fn driven_row(level: Level) -> Model {
+    on_row(move |model, length| {
+        let row = model.add_constraint("row", length, level).unwrap();
+        model
+            .set_motion(row, Some(PrescribedMotion::sine(0.05, 8.0, 0.3)))
+            .unwrap();
+    })
+}
+
 #[test]
 fn rows_of_every_kind() {
     for level in [
@@ -243,13 +288,7 @@ fn rows_of_every_kind() {
         });
         check(&format!("{level:?}"), model, options(), 0.01, 1e-7);
     }
-    let driven = on_row(|model, length| {
-        let row = model.add_constraint("row", length, Level::Position).unwrap();
-        model
-            .set_motion(row, Some(PrescribedMotion::sine(0.05, 8.0, 0.3)))
-            .unwrap();
-    });
-    check("driven", driven, options(), 0.01, 1e-7);
+    check("driven", driven_row(Level::Position), options(), 0.01, 1e-7);
     // A winch that cannot pull as hard as it would have to, and one that can; a nonlinear law.
     for most in [1.0, 100.0] {
         let bounded = on_row(|model, length| {
@@ -261,17 +300,7 @@ fn rows_of_every_kind() {
         });
         check(&format!("bounded by {most}"), bounded, options(), 0.01, 1e-7);
     }
-    let stiffening = on_row(|model, length| {
-        let law = Spring::stiffening(200.0, 4000.0).with_damping(0.5);
-        model
-            .add_force_field("row", length, law, Treatment::Compliance)
-            .unwrap();
-    });
-    check("stiffening", stiffening, options(), 0.01, 1e-7);
-    let viscous = on_row(|model, length| {
-        model
-            .add_force_field("row", length, Damping::new(3.0), Treatment::Compliance)
-            .unwrap();
-    });
-    check("viscous", viscous, options(), 0.01, 1e-7);
+    for (what, row) in soft_rows() {
+        check(what, row, options(), 0.01, 1e-7);
+    }
 }

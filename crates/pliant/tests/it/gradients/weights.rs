@@ -3,14 +3,14 @@
 
 use super::contacts::body;
 use super::stages::two_stages;
-use super::steps::{beam, chain, check, hanging, net, on_row};
+use super::steps::{beam, chain, check, cloth, driven_row, hanging, net, on_row, soft_rows};
 use super::trajectories::oscillator_as;
 use super::{check_step, check_step_without, direction, impacts, options, tangent_as_adjoint};
 use crate::four_bars::row_of_loops;
 use crate::worlds::rough;
 use pliant::collision::*;
 use pliant::contact::Overlap;
-use pliant::continuum::{Incompressibility, Rod, Section, Sheet, SheetMesh, Solid};
+use pliant::continuum::{Incompressibility, Rod, Section, Solid};
 use pliant::gradient::*;
 use pliant::prelude::*;
 
@@ -187,15 +187,9 @@ fn rods_solids_and_sheets() {
             let what = format!("{what}, {weights:?}");
             check(&what, beam(&solid), weighted(weights), 0.02, 1e-7);
         }
-        let mesh = SheetMesh::rectangle([0.3, 0.3], [3, 3], false);
-        let mut model = Model::new();
-        model.set_gravity([0.0, -9.81, 3.0]).unwrap();
-        let sheet = Sheet::isotropic(1e4, 0.3, 1e-3).with_relaxation_time(0.005);
-        let parts = sheet.add_to(&mut model, "cloth", &mesh).unwrap();
-        model.fix(parts.nodes, 0, &[true; 3]).unwrap();
         check(
             &format!("sheet, {weights:?}"),
-            model,
+            cloth(),
             weighted(weights),
             0.01,
             1e-7,
@@ -226,44 +220,22 @@ fn rows_of_every_kind() {
             Level::Velocity { curvature: 0.0 },
             Level::Baumgarte { rate: 20.0 },
         ] {
-            let model = on_row(|model, length| {
-                let row = model.add_constraint("row", length, level).unwrap();
-                model
-                    .set_motion(row, Some(PrescribedMotion::sine(0.05, 8.0, 0.3)))
-                    .unwrap();
-            });
             let what = format!("{level:?}, {weights:?}");
-            check(&what, model, weighted(weights), 0.01, 1e-7);
+            check(&what, driven_row(level), weighted(weights), 0.01, 1e-7);
         }
         for most in [0.0, 0.3, 100.0] {
             let what = format!("soft, bounded by {most}, {weights:?}");
             check(&what, compliant(most), weighted(weights), 0.01, 1e-7);
         }
-        let stiffening = on_row(|model, length| {
-            let law = Spring::stiffening(200.0, 4000.0).with_damping(0.5);
-            model
-                .add_force_field("row", length, law, Treatment::Compliance)
-                .unwrap();
-        });
-        check(
-            &format!("stiffening, {weights:?}"),
-            stiffening,
-            weighted(weights),
-            0.01,
-            1e-7,
-        );
-        let viscous = on_row(|model, length| {
-            model
-                .add_force_field("row", length, Damping::new(3.0), Treatment::Compliance)
-                .unwrap();
-        });
-        check(
-            &format!("viscous, {weights:?}"),
-            viscous,
-            weighted(weights),
-            0.01,
-            1e-7,
-        );
+        for (what, row) in soft_rows() {
+            check(
+                &format!("{what}, {weights:?}"),
+                row,
+                weighted(weights),
+                0.01,
+                1e-7,
+            );
+        }
     }
 }
 

@@ -120,11 +120,7 @@ pub(super) fn hanging(rod: &Rod) -> Model {
 /// A rod that bends and stretches, one that does not stretch, and one that relaxes.
 pub(super) fn kinds_of_rods() -> [Rod; 3] {
     let rod = Rod::new(Section::circle(2e-3), 1e8, 0.3).with_density(1200.0);
-    [
-        rod.clone(),
-        rod.clone().inextensible(),
-        rod.with_relaxation_time(0.02),
-    ]
+    [rod, rod.inextensible(), rod.with_relaxation_time(0.02)]
 }
 
 #[test]

@@ -1,8 +1,10 @@
 //! Rows with a bounded multiplier: an active-set method around the direct solver.
 
+mod condensed;
 mod descent;
 mod projected;
 
+pub use condensed::CondensedBounds;
 pub use projected::ProjectedGaussSeidel;
 
 use crate::bounds::{BoundState, natural};

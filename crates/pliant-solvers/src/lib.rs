@@ -49,7 +49,7 @@ mod residual;
 mod system;
 
 pub use bounds::{BoundState, BoundsReport};
-pub use boxed::{BoxOptions, BoxSolver, ProjectedGaussSeidel};
+pub use boxed::{BoxOptions, BoxSolver, CondensedBounds, ProjectedGaussSeidel};
 pub use dense::{
     DenseCholesky, DenseFactor, DenseMethod, DenseOptions, DenseSolver, Inertia, solve_dense,
     solve_dense_ldlt,

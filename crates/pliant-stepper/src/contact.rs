@@ -9,6 +9,7 @@
 
 mod approach;
 mod bounce;
+mod cones;
 mod detect;
 mod drag;
 mod finder;
@@ -55,13 +56,15 @@ pub use observed::Solved;
 pub use observed::{Observation, Observed};
 pub(crate) use turn::Turning;
 
+use crate::system::rigid_nodes::Configuration;
 use crate::{Error, Motion, Options, WorkPart};
+use cones::ConeSolver;
 use impact::Impact;
 use newton::NewtonRows;
 pub(crate) use penetration::Penetration;
 use pliant_kkt::{Assembler, Scheme};
 use pliant_model::Problem;
-use pliant_solvers::complementarity::{self, AutoOptions, IslandSolver, Limits, Outcome, ProblemError};
+use pliant_solvers::complementarity::{self, AutoOptions, Limits, Outcome, ProblemError};
 use pliant_solvers::{KktSystem, SolverCounters};
 use rows::RowSystem;
 use turn::Turned;
@@ -116,6 +119,11 @@ impl Contacts {
         self.rows.solver.determinacy()
     }
 
+    /// Chooses the solver of the rows by the options.
+    pub(crate) fn choose(&mut self, options: &Options) {
+        self.rows.solver.choose(options);
+    }
+
     /// Time of the cones of steps so far.
     pub(crate) fn profile(&self) -> complementarity::ConeProfile {
         self.rows.solver.profile()
@@ -159,6 +167,14 @@ impl<'a> Base<'a> {
     /// Number of row blocks of the model.
     fn row_blocks(&self) -> usize {
         self.system().row_blocks().len() - 1
+    }
+
+    /// The model at the motion.
+    fn configuration(&self) -> Configuration<'a> {
+        Configuration {
+            model: self.model,
+            state: &self.motion.state,
+        }
     }
 
     /// An error of the solver in the words of the model.
@@ -211,7 +227,7 @@ fn names_of<'a>(detection: &Detection, contacts: impl Iterator<Item = &'a Contac
 fn check_work<'a>(
     part: WorkPart,
     outcome: Outcome,
-    solver: &IslandSolver,
+    solver: &ConeSolver,
     base: &Base<'_>,
     detection: &Detection,
     contacts: impl Iterator<Item = &'a Contact>,
@@ -227,15 +243,15 @@ fn check_work<'a>(
         what: names_of(detection, taking.map(|(contact, _)| contact)),
         time: base.motion.time,
         count: solver.work(),
-        limit: solver.options.limits.work,
+        limit: solver.islands().options.limits.work,
     })
 }
 
-/// Gives the options of a simulation to the solver of its islands.
-fn set_options(solver: &mut IslandSolver, options: &Options) {
-    solver.options = auto_options(&options.contacts);
-    solver.options.limits.work = options.tuning.work.contact_operations;
-    solver.only = options.contacts.solver;
-    solver.bounds = options.tuning.bounds;
-    solver.bounds.direct = options.step_solver();
+/// Gives the options of a simulation to the solver of the rows of contacts.
+fn set_options(solver: &mut ConeSolver, base: &Base<'_>) {
+    let options = base.options;
+    solver.configure(options, options.step_solver(), base.assembler.threads());
+    let islands = solver.islands_mut();
+    islands.options = auto_options(&options.contacts);
+    islands.options.limits.work = options.tuning.work.contact_operations;
 }

@@ -3,6 +3,7 @@
 pub(crate) mod automatic;
 pub mod coordinates;
 mod dynamics;
+pub(crate) mod iterations;
 pub(crate) mod linear;
 pub(crate) mod one_sided;
 pub mod rigid_nodes;
@@ -191,7 +192,9 @@ impl System {
         self.solver.configure(options);
         self.corrections.direct.options = options.last_solver();
         self.scratch.factored_before = self.factorisations();
+        self.corrections.behind.choose(options);
         if let Some(contacts) = &mut self.contacts {
+            contacts.choose(options);
             contacts
                 .detection
                 .set_most_tests(options.tuning.work.contact_tests);

@@ -52,8 +52,37 @@ impl ProjectedGaussSeidel {
     }
 }
 
+/// Enters how far the rows with bounds, of which these are the velocities, are from their laws into
+/// the report of the others. `converged` says whether the solver of these rows ended with an answer.
+pub(super) fn judge_bounds(
+    system: &KktSystem,
+    solution: &Solution,
+    velocities: impl Iterator<Item = (usize, f64)>,
+    converged: bool,
+    report: &mut SolveReport,
+) {
+    let mut worst = (0, 0.0);
+    for (row, w) in velocities {
+        let (lower, upper) = system.bounds[row];
+        let mu = solution.mu[row];
+        let scale = system.row_scale(row) + system.r_diagonal(row);
+        let missed = natural(mu, w, (lower, upper), scale);
+        report.bounds.rows_at_bounds += usize::from(mu <= lower || mu >= upper);
+        if missed > worst.1 || missed.is_nan() {
+            worst = (row, missed);
+        }
+    }
+    if worst.1 > report.bounds.natural || worst.1.is_nan() {
+        report.bounds.natural = worst.1;
+    }
+    if report.status == Status::Converged && !converged {
+        let (row, residual) = worst;
+        report.status = Status::Unsettled { row, residual };
+    }
+}
+
 /// The error of the linear part, or that of the statement in the words of linear systems.
-fn in_words(error: ProblemError) -> SolveError {
+pub(super) fn in_words(error: ProblemError) -> SolveError {
     match error {
         ProblemError::Bilateral(error) => error,
         ProblemError::Sparse(error) => SolveError::Sparse(error),
@@ -106,24 +135,8 @@ impl KktSolver for ProjectedGaussSeidel {
         let found = found.map_err(in_words)?;
         let mut report = found.linear;
         report.iterations = found.cones.iterations;
-        let mut worst = (0, 0.0);
-        for (row, w) in self.conic.velocities() {
-            let (lower, upper) = system.bounds[row];
-            let mu = solution.mu[row];
-            let scale = system.row_scale(row) + system.r_diagonal(row);
-            let missed = natural(mu, w, (lower, upper), scale);
-            report.bounds.rows_at_bounds += usize::from(mu <= lower || mu >= upper);
-            if missed > worst.1 || missed.is_nan() {
-                worst = (row, missed);
-            }
-        }
-        if worst.1 > report.bounds.natural || worst.1.is_nan() {
-            report.bounds.natural = worst.1;
-        }
-        if report.status == Status::Converged && found.outcome != Outcome::Converged {
-            let (row, residual) = worst;
-            report.status = Status::Unsettled { row, residual };
-        }
+        let converged = found.outcome == Outcome::Converged;
+        judge_bounds(system, solution, self.conic.velocities(), converged, &mut report);
         Ok(report)
     }
 

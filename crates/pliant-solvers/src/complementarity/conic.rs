@@ -1,6 +1,6 @@
 //! Saddle-point systems with cones, from statement to answer.
 
-mod layout;
+pub(super) mod layout;
 
 use super::auto::AutoOrders;
 use super::saddle::DelassusForm;

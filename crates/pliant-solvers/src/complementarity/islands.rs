@@ -161,7 +161,7 @@ impl IslandMemory {
 }
 
 /// Whether laws differ in their numbers only.
-fn alike(a: &[Option<Cone>], b: &[Option<Cone>]) -> bool {
+pub(super) fn alike(a: &[Option<Cone>], b: &[Option<Cone>]) -> bool {
     let rows = |c: &Option<Cone>| c.map(|c| c.rows());
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| rows(a) == rows(b))
 }

@@ -163,10 +163,10 @@ pub fn without(system: &KktSystem, out: &[bool]) -> Result<(KktSystem, Vec<usize
 
 /// The system without some rows.
 #[derive(Debug, Default)]
-struct Rest {
-    system: KktSystem,
+pub(super) struct Rest {
+    pub(super) system: KktSystem,
     /// Row of the whole of each row that is left.
-    kept: Vec<usize>,
+    pub(super) kept: Vec<usize>,
     builder: PatternBuilder,
     place: Vec<usize>,
     bounds: Vec<usize>,
@@ -174,7 +174,7 @@ struct Rest {
 
 impl Rest {
     /// Makes it that without the rows `out`, m. Allocates only for larger ones than ever before.
-    fn refill(&mut self, system: &KktSystem, out: &[bool]) -> Result<(), ProblemError> {
+    pub(super) fn refill(&mut self, system: &KktSystem, out: &[bool]) -> Result<(), ProblemError> {
         let Self {
             system: sub,
             kept,
@@ -211,6 +211,15 @@ impl Rest {
         take_values(sub, system, kept);
         Ok(())
     }
+
+    /// Takes the values of the matrices of a system of the same shape, and the rounding of its
+    /// rows.
+    pub(super) fn take_values(&mut self, system: &KktSystem) {
+        take_values(&mut self.system, system, &self.kept);
+        for (rounding, row) in self.system.b_rounding.iter_mut().zip(&self.kept) {
+            *rounding = system.b_rounding[*row];
+        }
+    }
 }
 
 /// The values of a system into the one without some rows.
@@ -227,7 +236,7 @@ fn take_values(sub: &mut KktSystem, system: &KktSystem, kept: &[usize]) {
 }
 
 /// Free variables and values of a row of `J`.
-fn terms(system: &KktSystem, row: usize) -> impl Iterator<Item = (usize, f64)> {
+pub(super) fn terms(system: &KktSystem, row: usize) -> impl Iterator<Item = (usize, f64)> {
     system.j.row_entries(row).filter(|(k, _)| !system.fixed[*k])
 }
 

@@ -7,13 +7,13 @@ use pliant_sparse::PatternBuilder;
 
 /// A row between two bodies, or one and itself.
 #[derive(Clone, Copy)]
-struct Link {
-    bodies: [usize; 2],
-    cone: Option<Cone>,
-    bounds: (f64, f64),
+pub(crate) struct Link {
+    pub(crate) bodies: [usize; 2],
+    pub(crate) cone: Option<Cone>,
+    pub(crate) bounds: (f64, f64),
 }
 
-fn hard(a: usize, b: usize) -> Link {
+pub(crate) fn hard(a: usize, b: usize) -> Link {
     Link {
         bodies: [a, b],
         cone: None,
@@ -21,7 +21,7 @@ fn hard(a: usize, b: usize) -> Link {
     }
 }
 
-fn contact(a: usize, b: usize) -> Link {
+pub(crate) fn contact(a: usize, b: usize) -> Link {
     Link {
         cone: Some(Cone::Coulomb { mu: 0.4 }),
         ..hard(a, b)
@@ -30,7 +30,7 @@ fn contact(a: usize, b: usize) -> Link {
 
 /// Bodies of three unknowns with random numbers; every link is a row block of one row, or of three
 /// if it is a contact.
-fn system(seed: u64, bodies: usize, links: &[Link]) -> (KktSystem, Vec<Option<Cone>>) {
+pub(crate) fn system(seed: u64, bodies: usize, links: &[Link]) -> (KktSystem, Vec<Option<Cone>>) {
     let mut random = Random(seed);
     let n = 3 * bodies;
     let mut blocks = vec![0];
@@ -69,7 +69,7 @@ fn system(seed: u64, bodies: usize, links: &[Link]) -> (KktSystem, Vec<Option<Co
     (s, links.iter().map(|l| l.cone).collect())
 }
 
-fn options() -> AutoOptions {
+pub(crate) fn options() -> AutoOptions {
     AutoOptions {
         limits: Limits {
             tolerance: 1e-12,
@@ -85,7 +85,7 @@ fn islands() -> IslandSolver {
 
 /// Two heaps, a chain without contacts, a motor of limited force, a body alone; body 9 is fixed and
 /// touches both heaps.
-fn mixed() -> Vec<Link> {
+pub(crate) fn mixed() -> Vec<Link> {
     let motor = Link {
         bounds: (-0.05, 0.05),
         ..hard(5, 6)
@@ -138,7 +138,7 @@ fn limit(a: usize, b: usize, bounds: (f64, f64)) -> Link {
 
 /// Two bodies in contact with limits that are far away, one that bears, and one that is far from
 /// its bound before the solve and is driven to it.
-fn limited(seed: u64) -> (KktSystem, Vec<Option<Cone>>) {
+pub(crate) fn limited(seed: u64) -> (KktSystem, Vec<Option<Cone>>) {
     let links = [
         contact(0, 1),
         limit(0, 2, (0.0, INF)),

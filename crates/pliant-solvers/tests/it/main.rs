@@ -7,6 +7,7 @@
 mod bounds_known;
 mod bounds_oracle;
 mod bounds_random;
+mod condensed;
 mod delassus_forms;
 mod dense_factor;
 mod direct;

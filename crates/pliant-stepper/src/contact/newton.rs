@@ -97,7 +97,7 @@ impl Contacts {
         self.newton.bore.extend(normals);
         self.rows.bounced = false;
         self.observed.report_mut().restitution = 1.0;
-        set_options(&mut self.rows.solver, base.options);
+        set_options(&mut self.rows.solver, base);
         Ok(())
     }
 
@@ -268,11 +268,11 @@ impl Contacts {
     /// Factors the filled system.
     pub(super) fn prepare_iterate(&mut self, base: &Base<'_>) -> Result<(), Error> {
         let rows = &mut self.rows;
-        rows.solver.options.accuracy = self.newton.accuracy;
+        rows.solver.islands_mut().options.accuracy = self.newton.accuracy;
         let Some(system) = rows.extended.system() else {
             return Err(Error::Solve(SolveError::NotPrepared));
         };
-        let prepared = rows.solver.prepare(system, &rows.cones);
+        let prepared = rows.solver.prepare(system, &rows.cones, base.configuration());
         prepared.map_err(|e| base.error(e))
     }
 

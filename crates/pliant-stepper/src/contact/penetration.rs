@@ -4,14 +4,16 @@
 mod compensation;
 mod sides;
 
+use super::cones::ConeSolver;
 use super::detect::{ContactGuards, Search};
 use super::{Base, Contact, ContactKey, ContactList, Overlap, OverlapReport, auto_options, check_work};
+use crate::system::rigid_nodes::Configuration;
 use crate::system::{System, one_sided};
-use crate::{Error, Motion, WorkPart};
+use crate::{Error, Motion, Options, WorkPart};
 use compensation::{Compensation, Correction};
 use pliant_kkt::{Extended, GeometricTerms, Metric, Quantity, Scheme, StepInput, Tail};
 use pliant_model::{Problem, RowLaw, State, Treatment};
-use pliant_solvers::complementarity::{Cone, ConeProfile, IslandMemory, IslandSolver, Outcome, ProblemError};
+use pliant_solvers::complementarity::{Cone, ConeProfile, IslandMemory, Outcome, ProblemError};
 use pliant_solvers::{Solution, Status};
 
 /// Rounds of corrections of overlap: turning a body may bring others of its corners down.
@@ -26,7 +28,7 @@ pub(crate) struct Penetration {
     tail: Tail,
     cones: Vec<Option<Cone>>,
     extended: Extended,
-    solver: IslandSolver,
+    solver: ConeSolver,
     solution: Solution,
     compensation: Compensation,
     /// The state before the correction, at rest: the forces are those of the potential then.
@@ -96,6 +98,11 @@ impl Penetration {
     /// Time of the cones of corrections so far.
     pub(crate) fn profile(&self) -> ConeProfile {
         self.solver.profile()
+    }
+
+    /// Chooses the solver of its rows by the options.
+    pub(crate) fn choose(&mut self, options: &Options) {
+        self.solver.choose(options);
     }
 
     /// Counts operations from zero again.
@@ -378,16 +385,20 @@ fn solve(
     let cones = std::iter::repeat_n(Some(Cone::NonNegative), p.tail.rows());
     p.cones.extend(cones);
     let filled = p.extended.fill(base, &[], &p.tail)?;
-    p.solver.options = auto_options(&options.contacts);
-    p.solver.options.limits.work = options.tuning.work.correction_operations;
-    p.solver.only = options.contacts.solver;
-    p.solver.bounds = options.tuning.bounds;
-    p.solver.bounds.direct = options.last_solver();
+    p.solver
+        .configure(options, options.last_solver(), assembler.threads());
+    let islands = p.solver.islands_mut();
+    islands.options = auto_options(&options.contacts);
+    islands.options.limits.work = options.tuning.work.correction_operations;
     let words = |error| match error {
         ProblemError::Bilateral(e) => Error::from_solver(e, model, end.time),
         other => Error::Contacts(other),
     };
-    p.solver.prepare(filled, &p.cones).map_err(words)?;
+    let at = Configuration {
+        model,
+        state: &end.state,
+    };
+    p.solver.prepare(filled, &p.cones, at).map_err(words)?;
     p.solution.mu.clear();
     let found = p.solver.solve(filled, &mut p.solution).map_err(words)?;
     let last = metric == Metric::Mass && options.accept_failed_steps;

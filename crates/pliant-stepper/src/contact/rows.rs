@@ -1,5 +1,6 @@
 //! Rows of the contacts behind those of the model: their Jacobians, laws and cones.
 
+use super::cones::ConeSolver;
 use super::detect::Detection;
 use super::drag::{Drag, Drags};
 use super::impact::Expansion;
@@ -9,7 +10,7 @@ use crate::Error;
 use pliant_dense::Vec3;
 use pliant_kkt::{Extended, Support, Tail};
 use pliant_model::{Model, Space, State};
-use pliant_solvers::complementarity::{Cone, IslandSolver};
+use pliant_solvers::complementarity::Cone;
 use pliant_solvers::{KktSystem, Solution};
 
 /// The system of a step with the rows of its contacts, and its solution.
@@ -22,7 +23,7 @@ pub(super) struct RowSystem {
     pub(super) tail: Tail,
     pub(super) cones: Vec<Option<Cone>>,
     pub(super) extended: Extended,
-    pub(super) solver: IslandSolver,
+    pub(super) solver: ConeSolver,
     pub(super) solution: Solution,
     /// Impulses of impacts that were taken before the step, in sequence or by Poisson's law (N s).
     pub(super) given: Vec<f64>,

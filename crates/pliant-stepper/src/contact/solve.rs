@@ -42,11 +42,11 @@ impl Contacts {
         rows.given.resize(rows.tail.rows(), 0.0);
         rows.fill(base, fixed_change)?;
         rows.start_from_last(base, list, memory);
-        set_options(&mut rows.solver, base.options);
+        set_options(&mut rows.solver, base);
         let Some(system) = rows.extended.system() else {
             return Ok(());
         };
-        let prepared = rows.solver.prepare(system, &rows.cones);
+        let prepared = rows.solver.prepare(system, &rows.cones, base.configuration());
         prepared.map_err(|e| base.error(e))?;
         if hits {
             self.impact

@@ -1,14 +1,12 @@
 //! The linear solver of a step, by choice.
 
 use super::automatic::{Automatic, Choice};
+use super::iterations::{BoundedIterations, Motions, krylov_options};
 use super::rigid_nodes::Configuration;
 use crate::motion::SolverMemory;
 use crate::options::{BoundedRows, KrylovMethod, LinearSolver, Preconditioner};
 use crate::{Error, Options};
-use pliant_krylov::{
-    IterativeMethod, IterativeOptions, IterativePreconditioner, IterativeSolver, NearNullSpace,
-    ProvidedSolver, Provider, Purpose,
-};
+use pliant_krylov::{IterativeSolver, ProvidedSolver, Provider, Purpose};
 use pliant_solvers::complementarity::ConicMemory;
 use pliant_solvers::{
     BoundState, BoxSolver, DenseCholesky, KktSolver, KktSystem, ProjectedGaussSeidel, Solution, SolveError,
@@ -32,37 +30,15 @@ pub(crate) struct StepSolver {
     sweeps: ProjectedGaussSeidel,
     dense: DenseCholesky,
     iterative: IterativeSolver,
+    motions: Motions,
+    /// Rows of bounded force by iterations.
+    bounded_by_iterations: BoundedIterations,
     /// The solver from outside, once one was asked for, with its provider.
     provided: Option<(Provider, Box<dyn ProvidedSolver>)>,
     /// Whether a solver from outside is wanted and the last system was prepared by a factor: for
     /// rows of bounded force (which corrections behind a step take without their bounds), or since it
     /// was handed back.
     is_own: bool,
-    /// The motions as a rigid body of the system at hand.
-    motions: NearNullSpace,
-    /// Whether the motions have the reference places of the model.
-    has_reference: bool,
-}
-
-impl From<KrylovMethod> for IterativeMethod {
-    fn from(method: KrylovMethod) -> Self {
-        match method {
-            KrylovMethod::Cg => Self::Cg,
-            KrylovMethod::Minres => Self::Minres,
-            KrylovMethod::Gmres => Self::Gmres,
-        }
-    }
-}
-
-impl From<Preconditioner> for IterativePreconditioner {
-    fn from(preconditioner: Preconditioner) -> Self {
-        match preconditioner {
-            Preconditioner::Diagonal => Self::Diagonal,
-            Preconditioner::Blocks => Self::Blocks,
-            Preconditioner::IncompleteCholesky => Self::IncompleteCholesky,
-            Preconditioner::Multilevel => Self::Multilevel,
-        }
-    }
 }
 
 /// The solver of a system.
@@ -72,6 +48,8 @@ enum Chosen {
     Sweeps,
     Dense,
     Iterative,
+    /// Iterations for the bilateral rows of a system with rows of bounded force.
+    BoundedIterative,
     Provided(Provider),
 }
 
@@ -85,23 +63,16 @@ impl StepSolver {
         self.direct.options.direct = options.step_solver();
         self.sweeps.options = self.direct.options;
         self.dense.options.tolerance = self.tolerance;
-        let LinearSolver::Krylov {
-            method,
-            preconditioner,
-        } = options.linear
-        else {
-            return;
-        };
-        self.iterative.options = IterativeOptions {
-            method: method.into(),
-            preconditioner: preconditioner.into(),
-            ..IterativeOptions::default()
-        };
+        self.bounded_by_iterations.configure(options);
+        if let Some(krylov) = krylov_options(options.linear, self.tolerance) {
+            self.iterative.options = krylov;
+        }
     }
 
     /// Lets threads share what is not the direct solver's, which has its own.
     pub(crate) fn share(&mut self, threads: &Threads) {
         self.iterative.share(threads);
+        self.bounded_by_iterations.rows.linear.share(threads);
     }
 
     /// The solver of a system, by the last choice where it is automatic.
@@ -114,6 +85,7 @@ impl StepSolver {
             LinearSolver::Auto if self.automatic.choice() != Choice::Factor => Chosen::Iterative,
             LinearSolver::Auto | LinearSolver::Direct => Chosen::Direct,
             LinearSolver::DenseCholesky => Chosen::Dense,
+            LinearSolver::Krylov { .. } if is_bounded(system) => Chosen::BoundedIterative,
             LinearSolver::Krylov { .. } => Chosen::Iterative,
             LinearSolver::Provided(_) if self.is_own || is_bounded(system) => Chosen::Direct,
             LinearSolver::Provided(provider) => Chosen::Provided(provider),
@@ -126,6 +98,7 @@ impl StepSolver {
             Chosen::Sweeps => &mut self.sweeps,
             Chosen::Dense => &mut self.dense,
             Chosen::Iterative => &mut self.iterative,
+            Chosen::BoundedIterative => &mut self.bounded_by_iterations.rows,
             Chosen::Provided(provider) => self.provided(provider),
         }
     }
@@ -174,15 +147,17 @@ impl StepSolver {
         self.is_own = matches!(self.wanted, LinearSolver::Provided(_)) && chosen == Chosen::Direct;
         match chosen {
             Chosen::Iterative => self.prepare_iterations(system, at),
+            Chosen::BoundedIterative => self.bounded_by_iterations.prepare(system, at),
             Chosen::Provided(provider) => {
-                self.motions.set_rigid_nodes(at.rigid_nodes())?;
-                let motions = std::mem::take(&mut self.motions);
                 let tolerance = self.tolerance;
+                let mut motions = std::mem::take(&mut self.motions);
                 let solver = self.provided(provider);
                 solver.set_tolerance(tolerance);
                 solver.set_purpose(Purpose::Minimum);
-                solver.set_near_null_space(&motions);
-                let prepared = solver.prepare(system);
+                let prepared = motions.at(at).and_then(|motions| {
+                    solver.set_near_null_space(motions);
+                    solver.prepare(system)
+                });
                 self.is_own = prepared.is_ok() && solver.hands_back();
                 self.motions = motions;
                 match self.is_own {
@@ -199,14 +174,7 @@ impl StepSolver {
     /// # Errors
     /// Those of [`IterativeSolver::prepare`](KktSolver::prepare).
     fn prepare_iterations(&mut self, system: &KktSystem, at: Configuration<'_>) -> Result<(), SolveError> {
-        if self.iterative.options.preconditioner == IterativePreconditioner::Multilevel {
-            if !self.has_reference {
-                at.tell_reference(&mut self.motions)?;
-                self.has_reference = true;
-            }
-            self.motions.set_rigid_nodes(at.rigid_nodes())?;
-            self.iterative.set_near_null_space(&self.motions);
-        }
+        self.motions.tell(&mut self.iterative, at)?;
         self.iterative.prepare(system)
     }
 
@@ -291,7 +259,8 @@ impl StepSolver {
     pub(crate) fn forget(&mut self) {
         self.direct.forget(None);
         self.automatic.forget();
-        self.has_reference = false;
+        self.motions.forget();
+        self.bounded_by_iterations.forget();
     }
 
     /// As [`BoxSolver::memory_changes`].
@@ -379,11 +348,12 @@ pub(crate) fn check(options: &Options, demands: &Demands<'_>) -> Result<(), Erro
     }
     let cg = KrylovMethod::Cg;
     let incomplete = options.linear == LinearSolver::krylov(cg, Preconditioner::IncompleteCholesky);
+    let iterates = matches!(options.linear, LinearSolver::Krylov { .. });
     let (what, suffix) = match *demands {
-        Demands { contacts: true, .. } => ("contacts".to_owned(), ""),
+        Demands { contacts: true, .. } if !iterates => ("contacts".to_owned(), ""),
         Demands {
             bounded: Some(name), ..
-        } => (format!("the bounded forces of `{name}`"), ""),
+        } if !iterates => (format!("the bounded forces of `{name}`"), ""),
         Demands { hard: Some(name), .. } if incomplete => (
             format!("the hard rows of `{name}`"),
             " with an incomplete Cholesky factor",

@@ -226,14 +226,53 @@ fn not_converged_is_an_error() {
 #[test]
 fn bounded_rows_are_refused_by_name() {
     let (model, _) = stopped();
-    let mut s =
-        Simulation::with_options(model, options(LinearSolver::krylov(KrylovMethod::Cg, Blocks))).unwrap();
+    let mut s = Simulation::with_options(model, options(LinearSolver::DenseCholesky)).unwrap();
     let error = s.step(0.01).unwrap_err().to_string();
     assert!(
-        error.contains("`stop`") && error.contains("conjugate gradient"),
+        error.contains("`stop`") && error.contains("dense Cholesky"),
         "{error}"
     );
     assert_eq!(s.check_method().unwrap_err().to_string(), error);
+}
+
+/// A slider runs into its stop and is held there, by iterations as by factors.
+#[test]
+fn limits_by_iterations_are_those_of_factors() {
+    let run = |linear, bounded_rows, make: fn() -> Options| {
+        let (model, stop) = stopped();
+        let mut options = Options {
+            linear,
+            bounded_rows,
+            ..make()
+        };
+        options.tuning.bounds.tolerance = TOLERANCE;
+        let mut s = Simulation::with_options(model, options).unwrap();
+        let (mut solver, mut forces) = ("", Vec::new());
+        for _ in 0..60 {
+            solver = s.step(0.01).unwrap().solve.solver;
+            forces.extend_from_slice(s.reaction(stop));
+        }
+        (s.state().positions.clone(), forces, solver)
+    };
+    for make in [Options::theta, Options::default] {
+        let (expected, force, _) = run(LinearSolver::Direct, BoundedRows::ActiveSet, make);
+        assert!(force.iter().any(|f| *f > 1.0), "the stop carries");
+        for (method, name) in [
+            (KrylovMethod::Cg, "conjugate gradients"),
+            (KrylovMethod::Minres, "MINRES"),
+            (KrylovMethod::Gmres, "GMRES"),
+        ] {
+            for bounded in [BoundedRows::ActiveSet, BoundedRows::GaussSeidel] {
+                let (found, own, solver) = run(LinearSolver::krylov(method, Blocks), bounded, make);
+                assert_eq!(solver, name);
+                // Sixty steps of solves to 1e-9; those of stages are known to the error of a step.
+                let d = differ(&expected, &found);
+                assert!(d < 1e-6, "{name}, {bounded:?}: {d:e}");
+                let d = differ(&force, &own);
+                assert!(d < 1e-4, "{name}, {bounded:?}: {d:e}");
+            }
+        }
+    }
 }
 
 /// A cube of rubber of 6,591 unknowns, fixed on top, of which a factor costs more than iterations.

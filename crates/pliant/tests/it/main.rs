@@ -27,6 +27,7 @@ mod heavy_cable;
 mod history;
 mod idle_nodes;
 mod integrators;
+mod iterations;
 mod known_defects;
 mod ledger;
 mod limits;

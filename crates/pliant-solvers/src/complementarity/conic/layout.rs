@@ -7,20 +7,24 @@ use pliant_sparse::{Pattern, PatternBuilder};
 
 /// Which rows have cones or bounds, and of how many rows each cone is.
 #[derive(Debug, Default)]
-pub(super) struct Layout {
+pub(in crate::complementarity) struct Layout {
     /// Pattern of `J` of the whole.
     pattern: Option<Pattern>,
-    pub(super) laws: Vec<Option<Cone>>,
+    pub(in crate::complementarity) laws: Vec<Option<Cone>>,
     /// Row of the system of each row with a cone.
-    pub(super) rows: Vec<usize>,
+    pub(in crate::complementarity) rows: Vec<usize>,
     /// Boundaries of the cones among those rows.
-    pub(super) boundaries: Vec<usize>,
+    pub(in crate::complementarity) boundaries: Vec<usize>,
     /// State of each row of the system: [`BoundState::Both`] if it has a cone.
-    pub(super) states: Vec<BoundState>,
+    pub(in crate::complementarity) states: Vec<BoundState>,
 }
 
 impl Layout {
-    pub(super) fn refill(&mut self, system: &KktSystem, cones: &[Option<Cone>]) -> Result<(), ProblemError> {
+    pub(in crate::complementarity) fn refill(
+        &mut self,
+        system: &KktSystem,
+        cones: &[Option<Cone>],
+    ) -> Result<(), ProblemError> {
         let Self {
             pattern,
             laws,
@@ -86,7 +90,7 @@ impl Layout {
     }
 
     /// Whether it is that of a system with the given cones, up to their numbers.
-    pub(super) fn fits(&self, system: &KktSystem, cones: &[Option<Cone>]) -> bool {
+    pub(in crate::complementarity) fn fits(&self, system: &KktSystem, cones: &[Option<Cone>]) -> bool {
         let blocks = system.row_blocks();
         let bounded = |i: usize| system.bounds[i].0.is_finite() || system.bounds[i].1.is_finite();
         self.pattern.as_ref() == Some(system.j.pattern())

@@ -49,7 +49,7 @@ impl IslandReport {
     }
 
     /// The report of a solve that takes the place of another one, with the work of both.
-    pub(super) fn after(mut self, before: &Self) -> Self {
+    pub(in crate::complementarity) fn after(mut self, before: &Self) -> Self {
         self.iterations += before.iterations;
         self.work = self.work.saturating_add(before.work);
         self

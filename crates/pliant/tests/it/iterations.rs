@@ -1,0 +1,207 @@
+//! Contacts whose bilateral part is solved by iterations, against those by factors.
+
+use crate::worlds::{add_body, ground, rough};
+use pliant::Preconditioner::{Blocks, Multilevel};
+use pliant::collision::*;
+use pliant::contact::{FrictionCoupling, Impacts, Restitution};
+use pliant::continuum::{Mesh, Solid};
+use pliant::prelude::*;
+use pliant::{LinearSolver, Preconditioner};
+
+/// Length of all steps (s).
+const STEP: f64 = 0.005;
+
+fn krylov(method: KrylovMethod, preconditioner: Preconditioner) -> LinearSolver {
+    LinearSolver::krylov(method, preconditioner)
+}
+
+/// A block of rubber of 375 unknowns that comes down on the ground at an angle, and slides.
+fn block() -> Simulation {
+    let mut m = Model::new();
+    m.set_gravity([1.0, 0.0, -9.81]).unwrap();
+    let mut mesh = Mesh::hexahedral_box([0.2; 3], [4; 3]).unwrap();
+    for x in &mut mesh.nodes {
+        let (c, s) = (0.96, 0.28);
+        *x = [c * x[0] + s * x[2], x[1], 0.07 - s * x[0] + c * x[2]];
+    }
+    let parts = Solid::linear(1e5, 0.3)
+        .with_density(1000.0)
+        .add_to(&mut m, "block", &mesh)
+        .unwrap();
+    let points: Vec<usize> = (0..mesh.nodes.len()).collect();
+    let mut world = World::new();
+    let material = world.add_material(rough(0.3)).unwrap();
+    ground(&mut world, material);
+    let skin = Shape::soft_points(&points, 0.005).unwrap();
+    let collider = Collider::new("block", skin, Placement::Points(parts.nodes));
+    world.add(collider.with_material(material)).unwrap();
+    let mut s = Simulation::new(m).unwrap();
+    s.set_contacts(world).unwrap();
+    s
+}
+
+/// Three boxes, two of which a hinge of limited angle and with dry friction (N m) joins, fall onto the
+/// ground and each other.
+fn boxes(material: Material, friction: f64) -> Simulation {
+    let mut m = Model::new();
+    m.set_gravity([0.0, 0.0, -9.81]).unwrap();
+    let half = [0.1, 0.08, 0.05];
+    let poses = [[0.0, 0.0, 0.09], [0.25, 0.0, 0.09], [0.1, 0.02, 0.22]].map(Pose::at);
+    let node = m.add_rigid_bodies("boxes", &poses).unwrap();
+    let mass = RigidMass::cuboid(1.0, half.map(|x| 2.0 * x));
+    m.add_mass("mass", node, Mass::Rigid(vec![mass; 3])).unwrap();
+    m.set_body_velocity(node, 0, [0.5, 0.1, 0.0], [0.0, 1.0, 0.3])
+        .unwrap();
+    let sides = [Side::Body(node, 0), Side::Body(node, 1)];
+    let joint = Joint::hinge(sides[0], sides[1])
+        .at(Pose::at([0.125, 0.0, 0.09]))
+        .with_limits(0, -0.2, 0.2)
+        .with_friction(0, friction);
+    m.add_joint("hinge", &joint).unwrap();
+    let mut world = World::new();
+    let material = world.add_material(material).unwrap();
+    ground(&mut world, material);
+    for element in 0..3 {
+        add_body(&mut world, material, node, element, Shape::cuboid(half).unwrap());
+    }
+    let mut s = Simulation::new(m).unwrap();
+    s.set_contacts(world).unwrap();
+    s
+}
+
+/// The last report, the state, and the most contacts that there were in so many steps.
+fn run(
+    mut s: Simulation,
+    linear: LinearSolver,
+    options: Options,
+    steps: usize,
+) -> (StepReport, Vec<f64>, usize) {
+    s.options = Options { linear, ..options };
+    let (mut last, mut most) = (None, 0);
+    for _ in 0..steps {
+        last = Some(s.step(STEP).unwrap());
+        most = most.max(s.contacts().len());
+    }
+    let state = s.state();
+    let values = state.positions.iter().chain(&state.velocities);
+    (last.unwrap(), values.copied().collect(), most)
+}
+
+/// How much states differ as a share of the largest number, or of the velocity that gravity makes in
+/// a step.
+fn differ(a: &[f64], b: &[f64]) -> f64 {
+    let size = a.iter().fold(9.81 * STEP, |s, x| s.max(x.abs()));
+    a.iter().zip(b).fold(0.0f64, |d, (x, y)| d.max((x - y).abs())) / size
+}
+
+#[test]
+fn a_solid_on_the_ground() {
+    for make in [Options::theta, Options::default] {
+        let (_, expected, most) = run(block(), LinearSolver::Direct, make(), 40);
+        assert!(most > 4, "{most}");
+        for (method, preconditioner, name) in [
+            (KrylovMethod::Cg, Multilevel, "conjugate gradients"),
+            (KrylovMethod::Cg, Blocks, "conjugate gradients"),
+            (KrylovMethod::Minres, Multilevel, "MINRES"),
+        ] {
+            let (report, found, _) = run(block(), krylov(method, preconditioner), make(), 40);
+            assert_eq!(report.solve.solver, name);
+            assert!(report.solve.iterations > 0);
+            assert_eq!(report.status, Status::Converged);
+            // Contacts are solved to 1e-8 of their velocities, stages to the error of a step.
+            let d = differ(&expected, &found);
+            assert!(d < 1e-4, "{name}, {preconditioner:?}: {d:e}");
+        }
+    }
+}
+
+/// Bodies with a joint, its limits and dry friction, with every law of impact: each step of a motion
+/// by factors taken by iterations too.
+#[test]
+fn bodies_with_a_joint_on_the_ground() {
+    let laws: [(&str, fn(&mut Options)); 3] = [
+        ("Newton", |_| ()),
+        ("one by one", |o| o.contacts.impacts = Impacts::InSequence),
+        ("Poisson", |o| o.contacts.restitution = Restitution::Poisson),
+    ];
+    let bouncing = Material {
+        restitution: 0.2,
+        friction: 0.0,
+        ..Material::default()
+    };
+    let all = [KrylovMethod::Cg, KrylovMethod::Minres, KrylovMethod::Gmres];
+    for (integrator, laws, methods) in [
+        (Integrator::Theta, &laws[..], &all[..1]),
+        (Integrator::Sdirk2, &laws[..1], &all[..]),
+        (Integrator::Nonlinear, &laws[..1], &all[1..2]),
+    ] {
+        for (law, set) in laws {
+            let mut options = Options {
+                integrator: integrator.clone(),
+                linear: LinearSolver::Direct,
+                ..Options::default()
+            };
+            set(&mut options);
+            let make = || match *law {
+                "Newton" => boxes(rough(0.5), 0.3),
+                // With friction, or with one share of restitution for all, the answer is not the only
+                // one, or jumps with the last digits.
+                "one by one" => boxes(bouncing, 0.3),
+                _ => boxes(bouncing, 0.0),
+            };
+            // With the shift of friction that is known, velocities are the only ones.
+            if *law == "Newton" {
+                options.contacts.friction_coupling = FrictionCoupling::Lagged;
+                options.contacts.accuracy = 1e-9;
+            }
+            let mut s = make();
+            s.options = options;
+            let mut others: Vec<Simulation> = methods.iter().map(|_| make()).collect();
+            let mut most = 0;
+            for step in 0..50 {
+                let kept = s.checkpoint();
+                s.step(STEP).unwrap();
+                most = most.max(s.contacts().len());
+                for (other, method) in others.iter_mut().zip(methods) {
+                    let what = format!("{integrator:?}, {law}, {method:?}, step {step}");
+                    other.options = Options {
+                        linear: krylov(*method, Blocks),
+                        ..s.options.clone()
+                    };
+                    other.restore(&kept).unwrap();
+                    let report = other.step(STEP).unwrap();
+                    assert_eq!(report.status, Status::Converged, "{what}");
+                    assert!(!report.solve.solver.contains("L D L^T"), "{what}");
+                    let d = differ(&s.state().velocities, &other.state().velocities);
+                    // Contacts are solved to 1e-9 and 1e-6 of velocities without impulses.
+                    assert!(d < 1e-5, "{what}: {d:e}");
+                }
+            }
+            assert!(most > 8, "{most}");
+        }
+    }
+}
+
+/// What contacts by iterations hand to the next step is in a checkpoint.
+#[test]
+fn contacts_by_iterations_go_on_from_a_checkpoint_to_the_bit() {
+    type Make = fn() -> Simulation;
+    for make in [(|| boxes(rough(0.5), 0.3)) as Make, block] {
+        let mut s = make();
+        s.options.linear = krylov(KrylovMethod::Minres, Blocks);
+        for _ in 0..20 {
+            s.step(STEP).unwrap();
+        }
+        let kept = s.checkpoint();
+        let mut other = make();
+        other.options = s.options.clone();
+        other.restore(&kept).unwrap();
+        for s in [&mut s, &mut other] {
+            for _ in 0..10 {
+                s.step(STEP).unwrap();
+            }
+        }
+        assert!(!s.contacts().is_empty());
+        assert_eq!(s.state(), other.state());
+    }
+}

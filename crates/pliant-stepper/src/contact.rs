@@ -58,7 +58,7 @@ pub(crate) use turn::Turning;
 
 use crate::system::rigid_nodes::Configuration;
 use crate::{Error, Motion, Options, WorkPart};
-use cones::ConeSolver;
+use cones::{ConeSolver, ContactSystem};
 use impact::Impact;
 use newton::NewtonRows;
 pub(crate) use penetration::Penetration;
@@ -119,11 +119,6 @@ impl Contacts {
         self.rows.solver.determinacy()
     }
 
-    /// Chooses the solver of the rows by the options.
-    pub(crate) fn choose(&mut self, options: &Options) {
-        self.rows.solver.choose(options);
-    }
-
     /// Time of the cones of steps so far.
     pub(crate) fn profile(&self) -> complementarity::ConeProfile {
         self.rows.solver.profile()
@@ -169,11 +164,20 @@ impl<'a> Base<'a> {
         self.system().row_blocks().len() - 1
     }
 
-    /// The model at the motion.
-    fn configuration(&self) -> Configuration<'a> {
-        Configuration {
-            model: self.model,
-            state: &self.motion.state,
+    /// The system with the rows of contacts, whose laws these are.
+    fn contact_system(
+        &self,
+        whole: &'a KktSystem,
+        cones: &'a [Option<complementarity::Cone>],
+    ) -> ContactSystem<'a> {
+        ContactSystem {
+            base: self.system(),
+            whole,
+            cones,
+            at: Configuration {
+                model: self.model,
+                state: &self.motion.state,
+            },
         }
     }
 
@@ -250,8 +254,7 @@ fn check_work<'a>(
 /// Gives the options of a simulation to the solver of the rows of contacts.
 fn set_options(solver: &mut ConeSolver, base: &Base<'_>) {
     let options = base.options;
-    solver.configure(options, options.step_solver(), base.assembler.threads());
-    let islands = solver.islands_mut();
-    islands.options = auto_options(&options.contacts);
-    islands.options.limits.work = options.tuning.work.contact_operations;
+    let mut cones = auto_options(&options.contacts);
+    cones.limits.work = options.tuning.work.contact_operations;
+    solver.configure(options, options.step_solver(), cones, base.assembler.threads());
 }

@@ -192,9 +192,7 @@ impl System {
         self.solver.configure(options);
         self.corrections.direct.options = options.last_solver();
         self.scratch.factored_before = self.factorisations();
-        self.corrections.behind.choose(options);
         if let Some(contacts) = &mut self.contacts {
-            contacts.choose(options);
             contacts
                 .detection
                 .set_most_tests(options.tuning.work.contact_tests);

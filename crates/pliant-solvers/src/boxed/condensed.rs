@@ -2,7 +2,7 @@
 
 use super::BoxOptions;
 use super::projected::{in_words, judge_bounds};
-use crate::complementarity::{AutoOptions, CondensedIslands, Cone, IslandMemory, Limits, Method, Outcome};
+use crate::complementarity::{AutoOptions, CondensedIslands, Cone, Limits, Method, Outcome};
 use crate::{KktMemory, KktSolver, KktSystem, Solution, SolveError, SolveReport, SolverCounters};
 
 /// Solves what [`BoxSolver`](crate::BoxSolver) solves by a solver `L` of bilateral rows, such as
@@ -65,7 +65,6 @@ impl<L: KktSolver> KktSolver for CondensedBounds<L> {
         self.cones.clear();
         self.cones.resize(system.row_blocks().len() - 1, None);
         let islands = &mut self.rows.islands;
-        islands.impose(&IslandMemory::default());
         islands.options = AutoOptions {
             limits: Limits {
                 tolerance: self.options.tolerance,

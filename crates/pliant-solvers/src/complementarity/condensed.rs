@@ -6,7 +6,7 @@ use super::conic::layout::Layout;
 use super::islands::alike;
 use super::residual::larger;
 use super::saddle::Rest;
-use super::{Cone, IslandReport, IslandSolver, Outcome, ProblemError};
+use super::{Cone, IslandMemory, IslandReport, IslandSolver, Outcome, ProblemError};
 use crate::bounds::BoundState;
 use crate::{
     KktResidual, KktShape, KktSolver, KktSystem, ResidualWorkspace, Solution, SolveError, SolveReport,
@@ -23,6 +23,9 @@ const AGREES: f64 = 0.1;
 
 /// Steps of iterative refinement of the bilateral part at most, each time.
 const REFINEMENTS: usize = 2;
+
+/// Responses that share a solve, where the linear solver takes several at once.
+const TOGETHER: usize = 8;
 
 /// Rows with cones or bounds at most: their operator is kept by entries, half a gigabyte of these
 /// many.
@@ -84,6 +87,7 @@ pub struct CondensedIslands {
     /// Solution of the condensed system.
     small: Solution,
     bilateral: Bilateral,
+    many: Many,
     /// Velocities of the rows with cones or bounds.
     u: Vec<f64>,
     /// Velocities of all rows of the whole without impulses on those.
@@ -91,6 +95,13 @@ pub struct CondensedIslands {
     busiest: Vec<u32>,
     counters: SolverCounters,
     ready: bool,
+}
+
+/// Right-hand sides and solutions of several solves at once.
+#[derive(Debug, Default)]
+struct Many {
+    rhs: Vec<f64>,
+    solutions: Vec<f64>,
 }
 
 /// Unknowns of the bilateral part, and room to find them.
@@ -165,7 +176,8 @@ struct Difference {
 impl CondensedIslands {
     /// Lists the rows with cones and bounds, takes the values of the matrices, and solves for the
     /// response to each of these rows. One entry of `cones` per row block. `linear` has no other
-    /// calls between this one and the last [`solve`](Self::solve).
+    /// calls between this one and the last [`solve`](Self::solve). What was solved before leaves no
+    /// trace but in `linear`.
     ///
     /// # Errors
     /// [`ProblemError::Size`] if there are not as many cones as row blocks or one does not have the
@@ -192,11 +204,14 @@ impl CondensedIslands {
         }
         self.rest.take_values(system);
         let before = linear.counters();
-        linear.prepare(&self.rest.system).map_err(|e| self.in_whole(e))?;
+        linear
+            .prepare(&self.rest.system)
+            .map_err(|e| in_whole(e, &self.rest.kept))?;
         self.find_responses(linear, system)?;
         self.counters.add_since(&before, &linear.counters());
         self.operator.factor_into(&mut self.condensed);
         self.take_laws(system, cones);
+        self.islands.impose(&IslandMemory::default());
         self.islands.prepare(&self.condensed, &self.cones)?;
         self.ready = true;
         Ok(())
@@ -240,22 +255,45 @@ impl CondensedIslands {
         let rest = &mut self.rest.system;
         let rows = &self.layout.rows;
         rest.bounds.fill((f64::NEG_INFINITY, f64::INFINITY));
-        for k in 0..rows.len() {
-            rest.c.fill(0.0);
-            rest.b.fill(0.0);
-            let acts = self.couplings.add_impulse(system, rows, k, 1.0, rest);
-            let bilateral = &mut self.bilateral;
-            Bilateral::set_to_zero(&mut bilateral.step, rest);
-            // A row that moves nothing has the response of its compliance alone.
-            if acts {
-                let solved = linear.solve(rest, &mut bilateral.step);
-                if let Err(e) = solved {
-                    return Err(self.in_whole(e));
-                }
+        let (n, size) = (rest.n(), rest.n() + rest.m());
+        let mut first = 0;
+        while first < rows.len() {
+            let some = first..rows.len().min(first + TOGETHER);
+            first = some.end;
+            let many = &mut self.many;
+            many.rhs.clear();
+            for k in some.clone() {
+                rest.c.fill(0.0);
+                rest.b.fill(0.0);
+                self.couplings.add_impulse(system, rows, k, 1.0, rest);
+                many.rhs.extend_from_slice(&rest.c);
+                many.rhs.extend_from_slice(&rest.b);
             }
-            let column = self.operator.column(k);
-            self.couplings.velocities(system, rows, &bilateral.step, column);
-            self.couplings.add_own(system, k, column);
+            let at_once = linear.solve_many(&many.rhs, &mut many.solutions);
+            for (place, k) in some.enumerate() {
+                let step = &mut self.bilateral.step;
+                Bilateral::set_to_zero(step, rest);
+                let range = place * size..(place + 1) * size;
+                if at_once {
+                    let found = &many.solutions[range];
+                    step.x.copy_from_slice(&found[..n]);
+                    step.mu.copy_from_slice(&found[n..]);
+                } else {
+                    let (c, b) = many.rhs[range].split_at(n);
+                    // A row that moves nothing has the response of its compliance alone.
+                    if c.iter().chain(b).any(|v| *v != 0.0) {
+                        rest.c.copy_from_slice(c);
+                        rest.b.copy_from_slice(b);
+                        let solved = linear.solve(rest, step);
+                        if let Err(e) = solved {
+                            return Err(in_whole(e, &self.rest.kept));
+                        }
+                    }
+                }
+                let column = self.operator.column(k);
+                self.couplings.velocities(system, rows, step, column);
+                self.couplings.add_own(system, k, column);
+            }
         }
         if let Some(k) = self.operator.first_not_finite() {
             let variable = Variable::Row(self.layout.rows[k]);
@@ -356,7 +394,7 @@ impl CondensedIslands {
         self.take_right_hand_sides(system);
         Bilateral::set_to_zero(&mut self.bilateral.answer, &self.rest.system);
         let solved = self.bilateral.add(linear, &self.rest.system);
-        let mut last = solved.map_err(|e| self.in_whole(e))?;
+        let mut last = solved.map_err(|e| in_whole(e, &self.rest.kept))?;
         let mut iterations = last.iterations;
         self.find_velocities(system);
         self.condensed.b.copy_from_slice(&self.u);
@@ -389,7 +427,7 @@ impl CondensedIslands {
             }
             let rest = &mut self.rest.system;
             let refined = self.bilateral.refine(linear, rest, tolerance, &mut iterations);
-            let residual = refined.map_err(|e| self.in_whole(e))?;
+            let residual = refined.map_err(|e| in_whole(e, &self.rest.kept))?;
             self.find_velocities(system);
             let difference = self.differ();
             round += 1;
@@ -436,7 +474,7 @@ impl CondensedIslands {
             return Ok(None);
         }
         let added = self.bilateral.add(linear, rest);
-        added.map(Some).map_err(|e| self.in_whole(e))
+        added.map(Some).map_err(|e| in_whole(e, &self.rest.kept))
     }
 
     /// Velocities of the rows by the answer of the bilateral part, with the impulses in it.
@@ -551,21 +589,6 @@ impl CondensedIslands {
         }
     }
 
-    /// An error of the bilateral part with the numbers of the whole.
-    fn in_whole(&self, mut error: SolveError) -> ProblemError {
-        let kept = &self.rest.kept;
-        match &mut error {
-            SolveError::NotFinite {
-                variable: Variable::Row(row),
-            }
-            | SolveError::NegativeCompliance { row, .. }
-            | SolveError::Bounds { row, .. }
-            | SolveError::HardRow { row } => *row = kept.get(*row).copied().unwrap_or(*row),
-            _ => {}
-        }
-        error.into()
-    }
-
     /// As [`IslandSolver::diagonal_block`].
     pub fn diagonal_block(&self, row: usize) -> Option<&[f64]> {
         let own = self.layout.rows.binary_search(&row).ok()?;
@@ -611,6 +634,20 @@ impl CondensedIslands {
     pub fn counters(&self) -> SolverCounters {
         self.counters
     }
+}
+
+/// An error of the bilateral part, whose rows are `kept` of the whole, with the numbers of that.
+fn in_whole(mut error: SolveError, kept: &[usize]) -> ProblemError {
+    match &mut error {
+        SolveError::NotFinite {
+            variable: Variable::Row(row),
+        }
+        | SolveError::NegativeCompliance { row, .. }
+        | SolveError::Bounds { row, .. }
+        | SolveError::HardRow { row } => *row = kept.get(*row).copied().unwrap_or(*row),
+        _ => {}
+    }
+    error.into()
 }
 
 /// The row block that a row is in.

@@ -2,97 +2,198 @@
 
 use crate::Options;
 use crate::options::LinearSolver;
+use crate::system::automatic::Shape;
 use crate::system::iterations::{FINER, Motions, krylov_options};
 use crate::system::rigid_nodes::Configuration;
-use pliant_krylov::IterativeSolver;
+use pliant_krylov::{IterativeSolver, Prediction};
 use pliant_solvers::complementarity::{
-    CondensedIslands, Cone, ConeProfile, ConicSolver, Determinacy, IslandMemory, IslandReport, IslandSolver,
-    Problem, ProblemError,
+    AutoOptions, CondensedIslands, Cone, ConeProfile, ConicSolver, Determinacy, IslandMemory, IslandReport,
+    IslandSolver, Problem, ProblemError,
 };
-use pliant_solvers::{DirectOptions, KktSystem, Solution, SolverCounters};
+use pliant_solvers::{DirectOptions, DirectSolver, KktSystem, Solution, SolverCounters};
 use pliant_sparse::Threads;
 
-/// Solves contacts and rows of bounded force with the system of their model: with a factor of each
-/// island, or with the Krylov method that the options name.
+/// Unknowns and rows of a model from which contacts may be condensed.
+const LEAST: usize = 1_000;
+/// Rows of contacts up to which these are condensed where the options leave the choice: what is left
+/// of the system is dense.
+const MOST_ROWS: usize = 1_200;
+/// Predicted work of the factor of the model, in nanoseconds of a common processor, below which
+/// islands cost next to nothing, and from which on they take several times as much.
+const LITTLE: f64 = 2e6;
+const LARGE: f64 = 3e7;
+/// Work of the responses of contacts, in such factors, up to which they are condensed: cubes of
+/// hexahedra that lie on a face, whose work is 20 to 30 factors, take as long either way at 7,000
+/// unknowns, in 0.7 of the time at 15,000.
+const MUCH: f64 = 8.0;
+const MUCH_OF_LARGE: f64 = 30.0;
+
+/// Solves contacts and rows of bounded force with the system of their model, in one of three ways:
+///
+/// - *by islands*: a factor and an operator for each part that nothing connects with others. For
+///   many bodies and for sheets, where a contact is felt by few unknowns and there are as many
+///   contacts as bodies;
+/// - *condensed by a factor* of the system of the model, whose pattern knows no contacts: its order
+///   of elimination is found once, and each contact costs substitutions. For solids, whose unknowns
+///   all feel every contact;
+/// - *condensed by iterations*, where the options name a Krylov method.
+///
+/// Between the first two the sizes decide, from the pattern alone, so that the same step has the
+/// same bits.
 #[derive(Debug, Default)]
 pub(crate) struct ConeSolver {
-    by_factors: IslandSolver,
+    islands: IslandSolver,
     /// Made when it is first asked for.
-    by_iterations: Option<Box<ByIterations>>,
-    /// Whether the options name a Krylov method.
-    iterates: bool,
+    condensed: Option<Box<Condensed>>,
+    wanted: LinearSolver,
+    way: Way,
+    /// Predicted work for a system of these sizes; none where no order of elimination was found.
+    prediction: Option<(Shape, Option<Prediction>)>,
+}
+
+/// The way in which the present system is solved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Way {
+    #[default]
+    Islands,
+    Factor,
+    Iterations,
 }
 
 #[derive(Debug, Default)]
-struct ByIterations {
+struct Condensed {
     cones: CondensedIslands,
-    linear: IterativeSolver,
+    factor: DirectSolver,
+    iterations: IterativeSolver,
     motions: Motions,
 }
 
+/// The system of a model with rows of contacts, and what to prepare it needs to know of it.
+#[derive(Clone, Copy)]
+pub(crate) struct ContactSystem<'a> {
+    /// The system of the model alone.
+    pub(crate) base: &'a KktSystem,
+    /// With the rows of contacts behind its own.
+    pub(crate) whole: &'a KktSystem,
+    /// One law, or none, for each row block of the whole.
+    pub(crate) cones: &'a [Option<Cone>],
+    pub(crate) at: Configuration<'a>,
+}
+
 impl ConeSolver {
-    /// Chooses between factors and iterations by the options: memories belong to the one that is
-    /// chosen.
-    pub(crate) fn choose(&mut self, options: &Options) {
-        self.iterates = matches!(options.linear, LinearSolver::Krylov { .. });
-        if self.iterates {
-            self.by_iterations.get_or_insert_default();
+    /// Takes the options of the linear solver, the tolerances of a factor, and the options of the
+    /// cones.
+    pub(crate) fn configure(
+        &mut self,
+        options: &Options,
+        direct: DirectOptions,
+        cones: AutoOptions,
+        threads: &Threads,
+    ) {
+        self.wanted = options.linear;
+        let mut bounds = options.tuning.bounds;
+        bounds.direct = direct;
+        let set = |islands: &mut IslandSolver| {
+            islands.options = cones;
+            islands.only = options.contacts.solver;
+            islands.bounds = bounds;
+        };
+        set(&mut self.islands);
+        let krylov = krylov_options(options.linear, FINER * direct.tolerance);
+        if krylov.is_some() {
+            self.condensed.get_or_insert_default();
+        }
+        if let Some(condensed) = &mut self.condensed {
+            set(&mut condensed.cones.islands);
+            condensed.factor.options = direct;
+            condensed.iterations.share(threads);
+            condensed.iterations.options = krylov.unwrap_or_default();
         }
     }
 
-    /// Takes the options of the linear solver, and the tolerances of a factor.
-    pub(crate) fn configure(&mut self, options: &Options, direct: DirectOptions, threads: &Threads) {
-        self.choose(options);
-        if let Some(krylov) = krylov_options(options.linear, FINER * direct.tolerance) {
-            let by = self.by_iterations.get_or_insert_default();
-            by.linear.options = krylov;
-            by.linear.share(threads);
-        }
-        let islands = self.islands_mut();
-        islands.only = options.contacts.solver;
-        islands.bounds = options.tuning.bounds;
-        islands.bounds.direct = direct;
-    }
-
-    /// The solver of the islands: of the whole system by factors, of the condensed one by
-    /// iterations.
-    pub(crate) fn islands(&self) -> &IslandSolver {
-        match &self.by_iterations {
-            Some(by) if self.iterates => &by.cones.islands,
-            _ => &self.by_factors,
+    /// Lets contacts miss their laws by so much of the largest velocity without impulses where only
+    /// costly methods would bring them closer.
+    pub(crate) fn set_accuracy(&mut self, accuracy: f64) {
+        self.islands.options.accuracy = accuracy;
+        if let Some(condensed) = &mut self.condensed {
+            condensed.cones.islands.options.accuracy = accuracy;
         }
     }
 
-    /// As [`islands`](Self::islands), to set its options.
-    pub(crate) fn islands_mut(&mut self) -> &mut IslandSolver {
-        match &mut self.by_iterations {
-            Some(by) if self.iterates => &mut by.cones.islands,
-            _ => &mut self.by_factors,
+    /// The way in which a system is to be solved.
+    fn choose(&mut self, base: &KktSystem, whole: &KktSystem) -> Way {
+        if matches!(self.wanted, LinearSolver::Krylov { .. }) {
+            return Way::Iterations;
+        }
+        let of_contacts = whole.m() - base.m();
+        let bounded = base.bounds.iter().filter(|b| b.0.is_finite() || b.1.is_finite());
+        let rows = of_contacts + bounded.count();
+        let size = base.n() + base.m();
+        if size < LEAST || rows > MOST_ROWS || !Prediction::is_compliant(base) {
+            return Way::Islands;
+        }
+        let shape = Shape::of(base);
+        let prediction = match self.prediction {
+            Some((of, prediction)) if of == shape => prediction,
+            _ => {
+                let prediction = Prediction::of(base, 1.0).ok();
+                self.prediction.insert((shape, prediction)).1
+            }
+        };
+        let pays = |p: &Prediction| {
+            let factor = p.factor();
+            let much = if factor > LARGE { MUCH_OF_LARGE } else { MUCH };
+            factor > LITTLE && rows as f64 * p.substitution() <= much * factor
+        };
+        match prediction.is_some_and(|p| pays(&p)) {
+            true => Way::Factor,
+            false => Way::Islands,
         }
     }
 
-    /// The part that iterates, if the options name a Krylov method.
-    fn iterating(&self) -> Option<&ByIterations> {
-        self.by_iterations.as_deref().filter(|_| self.iterates)
-    }
-
-    /// As [`IslandSolver::prepare`], of a model in a configuration.
+    /// As [`IslandSolver::prepare`].
     ///
     /// # Errors
     /// Those of [`IslandSolver::prepare`], [`CondensedIslands::prepare`].
-    pub(crate) fn prepare(
-        &mut self,
-        system: &KktSystem,
-        cones: &[Option<Cone>],
-        at: Configuration<'_>,
-    ) -> Result<(), ProblemError> {
-        match &mut self.by_iterations {
-            Some(by) if self.iterates => {
-                by.motions.tell(&mut by.linear, at)?;
-                by.cones.prepare(&mut by.linear, system, cones)
-            }
-            _ => self.by_factors.prepare(system, cones),
+    pub(crate) fn prepare(&mut self, system: ContactSystem<'_>) -> Result<(), ProblemError> {
+        let ContactSystem {
+            base,
+            whole,
+            cones,
+            at,
+        } = system;
+        self.way = self.choose(base, whole);
+        if self.way == Way::Islands {
+            return self.islands.prepare(whole, cones);
         }
+        let islands = &self.islands;
+        let condensed = self.condensed.get_or_insert_with(|| {
+            let mut made = Box::<Condensed>::default();
+            made.cones.islands = IslandSolver::new(islands.options, islands.bounds);
+            made.cones.islands.only = islands.only;
+            made.factor.options = islands.bounds.direct;
+            made
+        });
+        if self.way == Way::Factor {
+            return condensed.cones.prepare(&mut condensed.factor, whole, cones);
+        }
+        condensed.motions.tell(&mut condensed.iterations, at)?;
+        condensed.cones.prepare(&mut condensed.iterations, whole, cones)
+    }
+
+    /// The condensed part, if the present system is solved so.
+    fn condensed(&self) -> Option<&Condensed> {
+        self.condensed.as_deref().filter(|_| self.way != Way::Islands)
+    }
+
+    /// As [`condensed`](Self::condensed), to be solved.
+    fn condensed_mut(&mut self) -> Option<&mut Condensed> {
+        self.condensed.as_deref_mut().filter(|_| self.way != Way::Islands)
+    }
+
+    /// The solver of the islands of the present system, or of what is left of it.
+    pub(crate) fn islands(&self) -> &IslandSolver {
+        self.condensed().map_or(&self.islands, |c| &c.cones.islands)
     }
 
     /// As [`IslandSolver::solve`].
@@ -104,9 +205,11 @@ impl ConeSolver {
         system: &KktSystem,
         solution: &mut Solution,
     ) -> Result<IslandReport, ProblemError> {
-        match &mut self.by_iterations {
-            Some(by) if self.iterates => by.cones.solve(&mut by.linear, system, solution),
-            _ => self.by_factors.solve(system, solution),
+        let by_factor = self.way == Way::Factor;
+        match self.condensed_mut() {
+            Some(c) if by_factor => c.cones.solve(&mut c.factor, system, solution),
+            Some(c) => c.cones.solve(&mut c.iterations, system, solution),
+            None => self.islands.solve(system, solution),
         }
     }
 
@@ -115,49 +218,52 @@ impl ConeSolver {
     /// # Errors
     /// Those of [`IslandSolver::set_cones`].
     pub(crate) fn set_cones(&mut self, cones: &[Option<Cone>]) -> Result<(), ProblemError> {
-        match &mut self.by_iterations {
-            Some(by) if self.iterates => by.cones.set_cones(cones),
-            _ => self.by_factors.set_cones(cones),
+        match self.condensed_mut() {
+            Some(c) => c.cones.set_cones(cones),
+            None => self.islands.set_cones(cones),
         }
     }
 
     /// As [`IslandSolver::free_velocities`].
     pub(crate) fn free_velocities(&self) -> &[f64] {
-        match self.iterating() {
-            Some(by) => by.cones.free_velocities(),
-            None => self.by_factors.free_velocities(),
+        match self.condensed() {
+            Some(c) => c.cones.free_velocities(),
+            None => self.islands.free_velocities(),
         }
     }
 
     /// As [`IslandSolver::diagonal_block`].
     pub(crate) fn diagonal_block(&self, row: usize) -> Option<&[f64]> {
-        match self.iterating() {
-            Some(by) => by.cones.diagonal_block(row),
-            None => self.by_factors.diagonal_block(row),
+        match self.condensed() {
+            Some(c) => c.cones.diagonal_block(row),
+            None => self.islands.diagonal_block(row),
         }
     }
 
     /// As [`IslandSolver::response`].
     pub(crate) fn response(&self, row: usize, r: &[f64]) -> Vec<(usize, f64)> {
-        match self.iterating() {
-            Some(by) => by.cones.response(row, r),
-            None => self.by_factors.response(row, r),
+        match self.condensed() {
+            Some(c) => c.cones.response(row, r),
+            None => self.islands.response(row, r),
         }
     }
 
     /// As [`IslandSolver::begin`].
     pub(crate) fn begin(&mut self) {
-        self.islands_mut().begin();
+        self.islands.begin();
+        if let Some(condensed) = &mut self.condensed {
+            condensed.cones.islands.begin();
+        }
     }
 
-    /// As [`IslandSolver::record`].
+    /// As [`IslandSolver::record`]. Condensed systems hand nothing to the next.
     pub(crate) fn record(&self, out: &mut IslandMemory) {
-        self.islands().record(out);
+        self.islands.record(out);
     }
 
     /// As [`IslandSolver::impose`].
     pub(crate) fn impose(&mut self, memory: &IslandMemory) {
-        self.islands_mut().impose(memory);
+        self.islands.impose(memory);
     }
 
     /// As [`IslandSolver::work`].
@@ -167,26 +273,26 @@ impl ConeSolver {
 
     /// As [`IslandSolver::busiest`].
     pub(crate) fn busiest(&self) -> &[u32] {
-        match self.iterating() {
-            Some(by) => by.cones.busiest(),
-            None => self.by_factors.busiest(),
+        match self.condensed() {
+            Some(c) => c.cones.busiest(),
+            None => self.islands.busiest(),
         }
     }
 
     /// Work of linear systems so far.
     pub(crate) fn counters(&self) -> SolverCounters {
-        let mut out = self.by_factors.counters();
-        if let Some(by) = &self.by_iterations {
-            out.add(&by.cones.counters());
+        let mut out = self.islands.counters();
+        if let Some(condensed) = &self.condensed {
+            out.add(&condensed.cones.counters());
         }
         out
     }
 
     /// Time of all parts with cones so far.
     pub(crate) fn profile(&self) -> ConeProfile {
-        let mut out = self.by_factors.profile();
-        if let Some(by) = &self.by_iterations {
-            out += by.cones.islands.profile();
+        let mut out = self.islands.profile();
+        if let Some(condensed) = &self.condensed {
+            out += condensed.cones.islands.profile();
         }
         out
     }
@@ -203,6 +309,9 @@ impl ConeSolver {
 
     /// As [`IslandSolver::take_worst`].
     pub(crate) fn take_worst(&mut self) -> Option<Box<ConicSolver>> {
-        self.islands_mut().take_worst()
+        match self.condensed_mut() {
+            Some(c) => c.cones.islands.take_worst(),
+            None => self.islands.take_worst(),
+        }
     }
 }

@@ -268,11 +268,11 @@ impl Contacts {
     /// Factors the filled system.
     pub(super) fn prepare_iterate(&mut self, base: &Base<'_>) -> Result<(), Error> {
         let rows = &mut self.rows;
-        rows.solver.islands_mut().options.accuracy = self.newton.accuracy;
+        rows.solver.set_accuracy(self.newton.accuracy);
         let Some(system) = rows.extended.system() else {
             return Err(Error::Solve(SolveError::NotPrepared));
         };
-        let prepared = rows.solver.prepare(system, &rows.cones, base.configuration());
+        let prepared = rows.solver.prepare(base.contact_system(system, &rows.cones));
         prepared.map_err(|e| base.error(e))
     }
 

@@ -4,12 +4,12 @@
 mod compensation;
 mod sides;
 
-use super::cones::ConeSolver;
+use super::cones::{ConeSolver, ContactSystem};
 use super::detect::{ContactGuards, Search};
 use super::{Base, Contact, ContactKey, ContactList, Overlap, OverlapReport, auto_options, check_work};
 use crate::system::rigid_nodes::Configuration;
 use crate::system::{System, one_sided};
-use crate::{Error, Motion, Options, WorkPart};
+use crate::{Error, Motion, WorkPart};
 use compensation::{Compensation, Correction};
 use pliant_kkt::{Extended, GeometricTerms, Metric, Quantity, Scheme, StepInput, Tail};
 use pliant_model::{Problem, RowLaw, State, Treatment};
@@ -98,11 +98,6 @@ impl Penetration {
     /// Time of the cones of corrections so far.
     pub(crate) fn profile(&self) -> ConeProfile {
         self.solver.profile()
-    }
-
-    /// Chooses the solver of its rows by the options.
-    pub(crate) fn choose(&mut self, options: &Options) {
-        self.solver.choose(options);
     }
 
     /// Counts operations from zero again.
@@ -385,20 +380,24 @@ fn solve(
     let cones = std::iter::repeat_n(Some(Cone::NonNegative), p.tail.rows());
     p.cones.extend(cones);
     let filled = p.extended.fill(base, &[], &p.tail)?;
+    let mut cones = auto_options(&options.contacts);
+    cones.limits.work = options.tuning.work.correction_operations;
     p.solver
-        .configure(options, options.last_solver(), assembler.threads());
-    let islands = p.solver.islands_mut();
-    islands.options = auto_options(&options.contacts);
-    islands.options.limits.work = options.tuning.work.correction_operations;
+        .configure(options, options.last_solver(), cones, assembler.threads());
     let words = |error| match error {
         ProblemError::Bilateral(e) => Error::from_solver(e, model, end.time),
         other => Error::Contacts(other),
     };
-    let at = Configuration {
-        model,
-        state: &end.state,
+    let system = ContactSystem {
+        base,
+        whole: filled,
+        cones: &p.cones,
+        at: Configuration {
+            model,
+            state: &end.state,
+        },
     };
-    p.solver.prepare(filled, &p.cones, at).map_err(words)?;
+    p.solver.prepare(system).map_err(words)?;
     p.solution.mu.clear();
     let found = p.solver.solve(filled, &mut p.solution).map_err(words)?;
     let last = metric == Metric::Mass && options.accept_failed_steps;

@@ -46,7 +46,7 @@ impl Contacts {
         let Some(system) = rows.extended.system() else {
             return Ok(());
         };
-        let prepared = rows.solver.prepare(system, &rows.cones, base.configuration());
+        let prepared = rows.solver.prepare(base.contact_system(system, &rows.cones));
         prepared.map_err(|e| base.error(e))?;
         if hits {
             self.impact

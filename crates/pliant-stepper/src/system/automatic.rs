@@ -108,7 +108,7 @@ pub(super) struct Automatic {
 
 /// Sizes by which a pattern is known, within one plan of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Shape {
+pub(crate) struct Shape {
     unknowns: usize,
     rows: usize,
     /// Entries of `W`, and of `J`.
@@ -116,7 +116,7 @@ struct Shape {
 }
 
 impl Shape {
-    fn of(system: &KktSystem) -> Self {
+    pub(crate) fn of(system: &KktSystem) -> Self {
         Self {
             unknowns: system.n(),
             rows: system.m(),

@@ -2,6 +2,7 @@
 
 pub(crate) mod automatic;
 pub mod coordinates;
+mod corrections;
 mod dynamics;
 pub(crate) mod iterations;
 pub(crate) mod linear;
@@ -14,19 +15,20 @@ pub use dynamics::gather;
 pub(crate) use dynamics::gather_forces;
 pub use treatments::TreatmentChoice;
 
-use crate::contact::{Contacts, Penetration, step};
+use crate::contact::{Contacts, step};
 use crate::guards::Guards;
 use crate::motion::{Controls, MemoryChanges, Motion, SolverMemory};
 use crate::report::Counters;
 use crate::sleep::{self, Sleep};
 use crate::system::treatments::group_of_field;
 use crate::{Error, Options, WorkPart};
+use corrections::Corrections;
 use linear::StepSolver;
 use one_sided::LoweredRows;
 use pliant_kkt::{Assembler, RowMotion};
 use pliant_model::{ComponentId, Evaluation, Model, Problem, State};
 use pliant_solvers::complementarity::ConeProfile;
-use pliant_solvers::{DirectOptions, DirectSolver, Solution};
+use pliant_solvers::{DirectOptions, Solution};
 
 /// The only owner of evaluation, assembler, contact rows and factors. Nothing here decides the
 /// motion but through its arguments: what a step remembers is in [`Motion`].
@@ -56,15 +58,6 @@ pub struct System {
     /// Contacts and rows that are left out of the present step, which ends where one closes.
     pub guards: Guards,
     pub(crate) counters: Counters,
-}
-
-/// The solvers of position corrections.
-#[derive(Debug, Default)]
-pub(crate) struct Corrections {
-    /// Of those onto hard rows, and of accelerations, which have other rows than a step.
-    pub(crate) direct: DirectSolver,
-    /// Of those behind a step, because of overlap, limits and ropes.
-    pub(crate) behind: Box<Penetration>,
 }
 
 /// Forces of the rows by their laws, and the rows that the present step takes otherwise.
@@ -190,7 +183,7 @@ impl System {
             self.solver.share(self.assembler.threads());
         }
         self.solver.configure(options);
-        self.corrections.direct.options = options.last_solver();
+        self.corrections.configure(options, self.assembler.threads());
         self.scratch.factored_before = self.factorisations();
         if let Some(contacts) = &mut self.contacts {
             contacts

@@ -4,6 +4,7 @@ use crate::motion::Motion;
 use crate::observe::{Account, Clash, Residuals, Step, correction_error, energy, violation};
 use crate::sleep;
 use crate::system::System;
+use crate::system::rigid_nodes::Configuration;
 use crate::{Error, Stabilisation, WorkPart};
 use pliant_kkt::{Metric, Scheme, StepInput};
 use pliant_solvers::{SolveError, Status};
@@ -60,17 +61,29 @@ fn solve(
     metric: Metric,
 ) -> Result<(), Error> {
     fill(system, end, scheme, metric);
-    let mut prepared = system.corrections.direct.prepare(system.assembler.system());
+    let mut prepared = prepare(system, end);
     let indefinite = matches!(prepared, Err(SolveError::NotPositiveDefinite { .. }));
     if indefinite && metric != Metric::Mass && system.options.tuning.clamp_geometry {
         // As in a step: the response matrix with the absolute value of the geometric stiffness is
         // definite.
         let clamped = scheme.with_geometry(scheme.geometry.clamped());
         fill(system, end, &clamped, metric);
-        prepared = system.corrections.direct.prepare(system.assembler.system());
+        prepared = prepare(system, end);
     }
     prepared.map_err(|e| Error::from_solver(e, &system.model, start.time))?;
     solve_prepared(system, start.time, end, Residuals::Displacements, 0.0)
+}
+
+/// Prepares the filled system of a correction at the state of a motion.
+///
+/// # Errors
+/// Those of the linear solver.
+pub(super) fn prepare(system: &mut System, end: &Motion) -> Result<(), SolveError> {
+    let at = Configuration {
+        model: &system.model,
+        state: &end.state,
+    };
+    system.corrections.prepare(system.assembler.system(), at)
 }
 
 /// Solves the prepared system of a correction at `time` (s); the solution is left in the scratch of
@@ -94,9 +107,7 @@ pub(super) fn solve_prepared(
         options,
         ..
     } = &mut *system;
-    let solved = corrections
-        .direct
-        .solve(assembler.system(), &mut scratch.correction);
+    let solved = corrections.solve(assembler.system(), &mut scratch.correction);
     let report = solved.map_err(|e| Error::from_solver(e, model, time))?;
     let missed = report.residual.primal.max(report.residual.row);
     match report.status {

@@ -19,7 +19,7 @@
 //! `exact_stages`, anew. Both are of third order in the step.
 
 use super::deformations::{Deformations, starts_where_held};
-use crate::method::stabilise::solve_prepared;
+use crate::method::stabilise::{self, solve_prepared};
 use crate::motion::Motion;
 use crate::observe::{Residuals, correction_error, is_at_bound};
 use crate::system::{System, gather};
@@ -170,7 +170,8 @@ pub(super) struct Outcome {
 }
 
 /// Solves the prepared system by one substitution, which is refined only if that leaves more than
-/// a share of the terms that a correction could show: it is of third order itself.
+/// a share of the terms that a correction could show: it is of third order itself. Iterations end at
+/// their tolerance.
 ///
 /// # Errors
 /// Those of [`solve_prepared`].
@@ -181,12 +182,13 @@ fn solve(system: &mut System, time: f64, end: &Motion, residuals: Residuals<'_>)
         scratch,
         ..
     } = &mut *system;
-    let solver = &mut corrections.direct;
-    let most = std::mem::replace(&mut solver.options.max_refinements, 0);
-    let solved = solver.solve(assembler.system(), &mut scratch.correction);
-    solver.options.max_refinements = most;
-    match solved {
-        Ok(report) if report.status == Status::Converged && report.residual.relative <= EXACT => Ok(()),
+    match corrections.solve_unrefined(assembler.system(), &mut scratch.correction) {
+        Ok(report)
+            if report.status == Status::Converged
+                && (report.iterations > 0 || report.residual.relative <= EXACT) =>
+        {
+            Ok(())
+        }
         _ => {
             let size = match residuals {
                 Residuals::Displacements => largest_coordinate(system, end),
@@ -458,7 +460,7 @@ impl Projection {
                     assembler.deactivate_row(row);
                 }
             }
-            match system.corrections.direct.prepare(system.assembler.system()) {
+            match stabilise::prepare(system, end) {
                 Ok(()) => return Ok(()),
                 Err(SolveError::NotPositiveDefinite { .. }) if stiffness => stiffness = false,
                 Err(e) => return Err(Error::from_solver(e, &system.model, start.time)),

@@ -89,7 +89,7 @@ pub use auto::{Auto, AutoOptions};
 pub use barzilai_borwein::BarzilaiBorwein;
 pub use central::CentralPath;
 pub use compensated::Compensated;
-pub use condensed::CondensedIslands;
+pub use condensed::{BilateralWork, CondensedIslands};
 pub use cone::{Cone, project_dual, project_friction};
 pub use conic::{ConicMemory, ConicReport, ConicSolver};
 pub use delassus::{BlockSparse, Delassus, DenseDelassus, Form};

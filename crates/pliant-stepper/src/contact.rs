@@ -119,6 +119,11 @@ impl Contacts {
         self.rows.solver.determinacy()
     }
 
+    /// The name of the linear solver of contacts, where that is chosen apart from the step's.
+    pub(crate) fn linear_name(&self) -> Option<&'static str> {
+        self.rows.solver.linear_name()
+    }
+
     /// Time of the cones of steps so far.
     pub(crate) fn profile(&self) -> complementarity::ConeProfile {
         self.rows.solver.profile()

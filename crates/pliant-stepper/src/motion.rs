@@ -135,6 +135,12 @@ pub struct SolverMemory {
     pub islands: IslandMemory,
     /// Memory of the islands of contacts in corrections of overlap.
     pub correction_islands: IslandMemory,
+    /// Memory of the automatic choice of the linear solver of contacts.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub contact_choice: AutomaticMemory,
+    /// The same of corrections of overlap.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub correction_choice: AutomaticMemory,
 }
 
 /// Memory of steps that choose their length, part of every checkpoint.
@@ -205,6 +211,8 @@ clone_into_buffers!(SolverMemory {
     sweeps,
     islands,
     correction_islands,
+    contact_choice,
+    correction_choice,
 });
 
 pub(crate) use clone_into_buffers;

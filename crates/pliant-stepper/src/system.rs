@@ -245,8 +245,12 @@ impl System {
 
     /// The name of the linear solver of the step.
     pub fn solver_name(&mut self) -> &'static str {
-        let in_contact = self.in_contact();
-        self.solver.name(self.assembler.system(), in_contact)
+        let contacts = step::listed(self);
+        let in_contact = contacts.is_some();
+        match contacts.and_then(Contacts::linear_name) {
+            Some(name) => name,
+            None => self.solver.name(self.assembler.system(), in_contact),
+        }
     }
 
     /// Writes the memory of all solvers into buffers that are there.

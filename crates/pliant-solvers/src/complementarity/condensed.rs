@@ -94,7 +94,27 @@ pub struct CondensedIslands {
     free: Vec<f64>,
     busiest: Vec<u32>,
     counters: SolverCounters,
+    work: BilateralWork,
     ready: bool,
+}
+
+/// Work of the linear solver since a system was prepared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BilateralWork {
+    /// Solves, one by one.
+    pub solves: usize,
+    /// Iterations of all of them.
+    pub iterations: usize,
+    /// Those that did not converge to the tolerance of the solver.
+    pub unconverged: usize,
+}
+
+impl BilateralWork {
+    fn note(&mut self, found: &SolveReport) {
+        self.solves += 1;
+        self.iterations += found.iterations;
+        self.unconverged += usize::from(found.status != Status::Converged);
+    }
 }
 
 /// Right-hand sides and solutions of several solves at once.
@@ -190,6 +210,7 @@ impl CondensedIslands {
         cones: &[Option<Cone>],
     ) -> Result<(), ProblemError> {
         self.ready = false;
+        self.work = BilateralWork::default();
         system.check()?;
         let blocks = system.row_blocks();
         if cones.len() + 1 != blocks.len() {
@@ -215,6 +236,22 @@ impl CondensedIslands {
         self.islands.prepare(&self.condensed, &self.cones)?;
         self.ready = true;
         Ok(())
+    }
+
+    /// As [`prepare`](Self::prepare), with another linear solver for the system that was prepared
+    /// last.
+    ///
+    /// # Errors
+    /// As [`prepare`](Self::prepare).
+    pub fn prepare_again(
+        &mut self,
+        linear: &mut dyn KktSolver,
+        system: &KktSystem,
+    ) -> Result<(), ProblemError> {
+        let laws = std::mem::take(&mut self.layout.laws);
+        // A plan that does not fit is made anew; it compares with the laws, which are these.
+        self.layout.laws.clone_from(&laws);
+        self.prepare(linear, system, &laws)
     }
 
     /// Lists the rows with cones and bounds of another shape.
@@ -284,9 +321,9 @@ impl CondensedIslands {
                     if c.iter().chain(b).any(|v| *v != 0.0) {
                         rest.c.copy_from_slice(c);
                         rest.b.copy_from_slice(b);
-                        let solved = linear.solve(rest, step);
-                        if let Err(e) = solved {
-                            return Err(in_whole(e, &self.rest.kept));
+                        match linear.solve(rest, step) {
+                            Ok(found) => self.work.note(&found),
+                            Err(e) => return Err(in_whole(e, &self.rest.kept)),
                         }
                     }
                 }
@@ -396,6 +433,7 @@ impl CondensedIslands {
         let solved = self.bilateral.add(linear, &self.rest.system);
         let mut last = solved.map_err(|e| in_whole(e, &self.rest.kept))?;
         let mut iterations = last.iterations;
+        self.work.note(&last);
         self.find_velocities(system);
         self.condensed.b.copy_from_slice(&self.u);
         self.free.clear();
@@ -416,6 +454,7 @@ impl CondensedIslands {
             report = Some(found);
             if let Some(found) = self.apply(linear, system)? {
                 iterations += found.iterations;
+                self.work.note(&found);
                 last = found;
             }
             self.take_right_hand_sides(system);
@@ -628,6 +667,11 @@ impl CondensedIslands {
     /// [`solve`](Self::solve).
     pub fn busiest(&self) -> &[u32] {
         &self.busiest
+    }
+
+    /// Work of the linear solver since the last [`prepare`](Self::prepare), with that.
+    pub fn bilateral_work(&self) -> BilateralWork {
+        self.work
     }
 
     /// Work of the linear solver for it so far.

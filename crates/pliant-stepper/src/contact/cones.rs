@@ -2,7 +2,7 @@
 
 use crate::Options;
 use crate::options::LinearSolver;
-use crate::system::automatic::Shape;
+use crate::system::automatic::{Automatic, AutomaticMemory, Choice};
 use crate::system::iterations::{FINER, Motions, krylov_options};
 use crate::system::rigid_nodes::Configuration;
 use pliant_krylov::{IterativeSolver, Prediction};
@@ -10,7 +10,7 @@ use pliant_solvers::complementarity::{
     AutoOptions, CondensedIslands, Cone, ConeProfile, ConicSolver, Determinacy, IslandMemory, IslandReport,
     IslandSolver, Problem, ProblemError,
 };
-use pliant_solvers::{DirectOptions, DirectSolver, KktSystem, Solution, SolverCounters};
+use pliant_solvers::{DirectOptions, DirectSolver, KktSystem, Solution, SolverCounters, Status};
 use pliant_sparse::Threads;
 
 /// Unknowns and rows of a model from which contacts may be condensed.
@@ -28,6 +28,9 @@ const LARGE: f64 = 3e7;
 const MUCH: f64 = 8.0;
 const MUCH_OF_LARGE: f64 = 30.0;
 
+/// Solves with the system of the model beside those for the responses of contacts.
+const SOLVES: usize = 3;
+
 /// Solves contacts and rows of bounded force with the system of their model, in one of three ways:
 ///
 /// - *by islands*: a factor and an operator for each part that nothing connects with others. For
@@ -36,10 +39,11 @@ const MUCH_OF_LARGE: f64 = 30.0;
 /// - *condensed by a factor* of the system of the model, whose pattern knows no contacts: its order
 ///   of elimination is found once, and each contact costs substitutions. For solids, whose unknowns
 ///   all feel every contact;
-/// - *condensed by iterations*, where the options name a Krylov method.
+/// - *condensed by iterations*, where the options name a Krylov method, or leave the choice and
+///   iterations cost less than the factor.
 ///
-/// Between the first two the sizes decide, from the pattern alone, so that the same step has the
-/// same bits.
+/// Between the first two the sizes decide, from the pattern alone, and between the others what the
+/// last solves took, which is in checkpoints: the same step has the same bits.
 #[derive(Debug, Default)]
 pub(crate) struct ConeSolver {
     islands: IslandSolver,
@@ -47,8 +51,7 @@ pub(crate) struct ConeSolver {
     condensed: Option<Box<Condensed>>,
     wanted: LinearSolver,
     way: Way,
-    /// Predicted work for a system of these sizes; none where no order of elimination was found.
-    prediction: Option<(Shape, Option<Prediction>)>,
+    automatic: Automatic,
 }
 
 /// The way in which the present system is solved.
@@ -78,6 +81,12 @@ pub(crate) struct ContactSystem<'a> {
     /// One law, or none, for each row block of the whole.
     pub(crate) cones: &'a [Option<Cone>],
     pub(crate) at: Configuration<'a>,
+}
+
+/// Rows of contacts and of bounded force of a system, the model's own of which are those of `base`.
+fn condensed_rows(base: &KktSystem, whole: &KktSystem) -> usize {
+    let bounded = base.bounds.iter().filter(|b| b.0.is_finite() || b.1.is_finite());
+    whole.m() - base.m() + bounded.count()
 }
 
 impl ConeSolver {
@@ -125,29 +134,24 @@ impl ConeSolver {
         if matches!(self.wanted, LinearSolver::Krylov { .. }) {
             return Way::Iterations;
         }
-        let of_contacts = whole.m() - base.m();
-        let bounded = base.bounds.iter().filter(|b| b.0.is_finite() || b.1.is_finite());
-        let rows = of_contacts + bounded.count();
+        let rows = condensed_rows(base, whole);
         let size = base.n() + base.m();
         if size < LEAST || rows > MOST_ROWS || !Prediction::is_compliant(base) {
             return Way::Islands;
         }
-        let shape = Shape::of(base);
-        let prediction = match self.prediction {
-            Some((of, prediction)) if of == shape => prediction,
-            _ => {
-                let prediction = Prediction::of(base, 1.0).ok();
-                self.prediction.insert((shape, prediction)).1
-            }
+        // Where no order of elimination is found, the factor tells why.
+        let Ok(prediction) = self.automatic.predict(base) else {
+            return Way::Islands;
         };
-        let pays = |p: &Prediction| {
-            let factor = p.factor();
-            let much = if factor > LARGE { MUCH_OF_LARGE } else { MUCH };
-            factor > LITTLE && rows as f64 * p.substitution() <= much * factor
-        };
-        match prediction.is_some_and(|p| pays(&p)) {
-            true => Way::Factor,
-            false => Way::Islands,
+        let factor = prediction.factor();
+        let much = if factor > LARGE { MUCH_OF_LARGE } else { MUCH };
+        if factor <= LITTLE || rows as f64 * prediction.substitution() > much * factor {
+            return Way::Islands;
+        }
+        let solves = (rows + SOLVES) as u32;
+        match (self.wanted, self.automatic.choose_for(base, solves)) {
+            (LinearSolver::Auto, Ok(Choice::Iterations(_))) => Way::Iterations,
+            _ => Way::Factor,
         }
     }
 
@@ -177,8 +181,29 @@ impl ConeSolver {
         if self.way == Way::Factor {
             return condensed.cones.prepare(&mut condensed.factor, whole, cones);
         }
+        let chosen = self.wanted == LinearSolver::Auto;
+        if chosen {
+            let tolerance = FINER * self.islands.bounds.direct.tolerance;
+            let solves = (condensed_rows(base, whole) + SOLVES) as u32;
+            self.automatic
+                .configure(&mut condensed.iterations, tolerance, solves);
+        }
         condensed.motions.tell(&mut condensed.iterations, at)?;
-        condensed.cones.prepare(&mut condensed.iterations, whole, cones)
+        let prepared = condensed.cones.prepare(&mut condensed.iterations, whole, cones);
+        let work = condensed.cones.bilateral_work();
+        if !chosen || prepared.is_ok() && work.unconverged == 0 {
+            return prepared;
+        }
+        // Where there is no preconditioner, a factor tells why, or does without.
+        self.automatic.give_up(work.iterations, prepared.is_err());
+        self.way = Way::Factor;
+        condensed.cones.prepare(&mut condensed.factor, whole, cones)
+    }
+
+    /// The name of the linear solver of the present system, where that is chosen here.
+    pub(crate) fn linear_name(&self) -> Option<&'static str> {
+        let chosen = self.way == Way::Iterations && self.wanted == LinearSolver::Auto;
+        self.automatic.name().filter(|_| chosen)
     }
 
     /// The condensed part, if the present system is solved so.
@@ -205,12 +230,28 @@ impl ConeSolver {
         system: &KktSystem,
         solution: &mut Solution,
     ) -> Result<IslandReport, ProblemError> {
-        let by_factor = self.way == Way::Factor;
-        match self.condensed_mut() {
-            Some(c) if by_factor => c.cones.solve(&mut c.factor, system, solution),
-            Some(c) => c.cones.solve(&mut c.iterations, system, solution),
-            None => self.islands.solve(system, solution),
+        let (way, chosen) = (self.way, self.wanted == LinearSolver::Auto);
+        let Some(c) = self.condensed.as_deref_mut().filter(|_| way != Way::Islands) else {
+            return self.islands.solve(system, solution);
+        };
+        if way == Way::Factor {
+            return c.cones.solve(&mut c.factor, system, solution);
         }
+        let start = chosen.then(|| solution.mu.clone());
+        let found = c.cones.solve(&mut c.iterations, system, solution)?;
+        let Some(start) = start else {
+            return Ok(found);
+        };
+        let work = c.cones.bilateral_work();
+        if found.linear.status == Status::Converged {
+            self.automatic.note(work.iterations.div_ceil(work.solves.max(1)));
+            return Ok(found);
+        }
+        self.automatic.give_up(work.iterations, false);
+        self.way = Way::Factor;
+        c.cones.prepare_again(&mut c.factor, system)?;
+        solution.mu = start;
+        c.cones.solve(&mut c.factor, system, solution)
     }
 
     /// As [`IslandSolver::set_cones`].
@@ -256,14 +297,16 @@ impl ConeSolver {
         }
     }
 
-    /// As [`IslandSolver::record`]. Condensed systems hand nothing to the next.
-    pub(crate) fn record(&self, out: &mut IslandMemory) {
-        self.islands.record(out);
+    /// Writes all that one solve hands to the next: condensed systems hand on what iterations took.
+    pub(crate) fn record(&self, islands: &mut IslandMemory, choice: &mut AutomaticMemory) {
+        self.islands.record(islands);
+        choice.clone_from(self.automatic.memory());
     }
 
-    /// As [`IslandSolver::impose`].
-    pub(crate) fn impose(&mut self, memory: &IslandMemory) {
-        self.islands.impose(memory);
+    /// Goes on as the solver whose memory it was.
+    pub(crate) fn impose(&mut self, islands: &IslandMemory, choice: &AutomaticMemory) {
+        self.islands.impose(islands);
+        self.automatic.impose(choice);
     }
 
     /// As [`IslandSolver::work`].

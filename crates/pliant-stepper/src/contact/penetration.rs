@@ -7,6 +7,7 @@ mod sides;
 use super::cones::{ConeSolver, ContactSystem};
 use super::detect::{ContactGuards, Search};
 use super::{Base, Contact, ContactKey, ContactList, Overlap, OverlapReport, auto_options, check_work};
+use crate::motion::AutomaticMemory;
 use crate::system::rigid_nodes::Configuration;
 use crate::system::{System, one_sided};
 use crate::{Error, Motion, WorkPart};
@@ -106,13 +107,13 @@ impl Penetration {
     }
 
     /// Writes the memory of the solver.
-    pub(super) fn record(&self, out: &mut IslandMemory) {
-        self.solver.record(out);
+    pub(super) fn record(&self, islands: &mut IslandMemory, choice: &mut AutomaticMemory) {
+        self.solver.record(islands, choice);
     }
 
     /// Gives the solver a memory in place of its own.
-    pub(super) fn impose(&mut self, memory: &IslandMemory) {
-        self.solver.impose(memory);
+    pub(super) fn impose(&mut self, islands: &IslandMemory, choice: &AutomaticMemory) {
+        self.solver.impose(islands, choice);
     }
 
     /// Whether a contact is deeper than a step recovers, or was at its first correction, and did

@@ -9,7 +9,7 @@ use super::{
     Base, Bounce, ContactFinder, ContactIterate, ContactMemory, ContactOptions, Contacts, FrictionCoupling,
     Impacts, Meeting, Observation, Restitution, Search, Solved, StageMotion, StoredPair,
 };
-use crate::motion::SolverMemory;
+use crate::motion::{AutomaticMemory, SolverMemory};
 use crate::system::System;
 use crate::{Error, Motion, StepReport};
 use pliant_kkt::Scheme;
@@ -358,10 +358,14 @@ pub fn stored_pairs(motion: &Motion) -> BTreeMap<[u32; 2], StoredPair> {
 
 /// Writes the memory of the solvers of contacts.
 pub(crate) fn record_solvers(system: &System, out: &mut SolverMemory) {
-    system.corrections.behind.record(&mut out.correction_islands);
+    let behind = &system.corrections.behind;
+    behind.record(&mut out.correction_islands, &mut out.correction_choice);
     match &system.contacts {
-        Some(c) => c.rows.solver.record(&mut out.islands),
-        None => out.islands = IslandMemory::default(),
+        Some(c) => c.rows.solver.record(&mut out.islands, &mut out.contact_choice),
+        None => {
+            out.islands = IslandMemory::default();
+            out.contact_choice = AutomaticMemory::default();
+        }
     }
 }
 
@@ -391,9 +395,10 @@ pub fn check_coupling(system: &System, options: &ContactOptions) -> Result<(), E
 
 /// Gives the solvers of contacts a memory in place of their own.
 pub(crate) fn restore_solvers(system: &mut System, memory: &SolverMemory) {
-    system.corrections.behind.impose(&memory.correction_islands);
+    let behind = &mut system.corrections.behind;
+    behind.impose(&memory.correction_islands, &memory.correction_choice);
     if let Some(c) = &mut system.contacts {
-        c.rows.solver.impose(&memory.islands);
+        c.rows.solver.impose(&memory.islands, &memory.contact_choice);
     }
 }
 

@@ -84,7 +84,7 @@ pub struct AutomaticMemory {
 
 /// The method that was chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Choice {
+pub(crate) enum Choice {
     #[default]
     Factor,
     Iterations(usize),
@@ -97,7 +97,7 @@ pub(super) enum Choice {
 /// preconditioner. No clock is read, so that the same steps give the same bits. Systems with hard
 /// or bounded rows, and small ones, have a factor.
 #[derive(Debug, Default)]
-pub(super) struct Automatic {
+pub(crate) struct Automatic {
     /// Counts for a pattern of these sizes.
     prediction: Option<(Shape, Prediction)>,
     memory: AutomaticMemory,
@@ -108,7 +108,7 @@ pub(super) struct Automatic {
 
 /// Sizes by which a pattern is known, within one plan of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Shape {
+struct Shape {
     unknowns: usize,
     rows: usize,
     /// Entries of `W`, and of `J`.
@@ -116,7 +116,7 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
-    pub(crate) fn of(system: &KktSystem) -> Self {
+    fn of(system: &KktSystem) -> Self {
         Self {
             unknowns: system.n(),
             rows: system.m(),
@@ -126,23 +126,23 @@ impl Shape {
 }
 
 impl Automatic {
-    pub(super) fn choice(&self) -> Choice {
+    pub(crate) fn choice(&self) -> Choice {
         self.choice
     }
 
     /// The name of the method that was chosen, if it is not the factor.
-    pub(super) fn name(&self) -> Option<&'static str> {
+    pub(crate) fn name(&self) -> Option<&'static str> {
         match self.choice {
             Choice::Factor => None,
             Choice::Iterations(k) => Some(CANDIDATES[k].name),
         }
     }
 
-    pub(super) fn memory(&self) -> &AutomaticMemory {
+    pub(crate) fn memory(&self) -> &AutomaticMemory {
         &self.memory
     }
 
-    pub(super) fn impose(&mut self, memory: &AutomaticMemory) {
+    pub(crate) fn impose(&mut self, memory: &AutomaticMemory) {
         if self.memory != *memory {
             self.memory.clone_from(memory);
         }
@@ -154,22 +154,44 @@ impl Automatic {
         self.memory = AutomaticMemory::default();
     }
 
-    /// Chooses for new matrices.
+    /// Chooses for new matrices, which are to be solved with as often as the last ones were.
     ///
     /// # Errors
     /// Those of [`Prediction::of`].
     pub(super) fn choose(&mut self, system: &KktSystem, bounded: bool) -> Result<Choice, SolveError> {
-        self.choice = Choice::Factor;
-        let memory = &mut self.memory;
-        let solves = f64::from(std::mem::take(&mut memory.solves).max(1));
-        let shape = Shape::of(system);
-        if shape.unknowns + shape.rows < LEAST || bounded || !Prediction::is_compliant(system) {
+        let solves = std::mem::take(&mut self.memory.solves).max(1);
+        if bounded {
+            self.choice = Choice::Factor;
             return Ok(self.choice);
         }
-        let prediction = match self.prediction {
+        self.choose_for(system, solves)
+    }
+
+    /// Counts for the pattern of a system.
+    ///
+    /// # Errors
+    /// Those of [`Prediction::of`].
+    pub(crate) fn predict(&mut self, system: &KktSystem) -> Result<Prediction, SolveError> {
+        let shape = Shape::of(system);
+        Ok(match self.prediction {
             Some((of, prediction)) if of == shape => prediction,
             _ => self.prediction.insert((shape, Prediction::of(system, 1.0)?)).1,
-        };
+        })
+    }
+
+    /// Chooses for new matrices, which are to be solved with so often.
+    ///
+    /// # Errors
+    /// Those of [`Prediction::of`].
+    pub(crate) fn choose_for(&mut self, system: &KktSystem, solves: u32) -> Result<Choice, SolveError> {
+        self.choice = Choice::Factor;
+        let solves = f64::from(solves);
+        let shape = Shape::of(system);
+        if shape.unknowns + shape.rows < LEAST || !Prediction::is_compliant(system) {
+            return Ok(self.choice);
+        }
+        let prediction = self.predict(system)?;
+        let memory = &mut self.memory;
         if memory.barred > 0 {
             memory.barred -= 1;
             return Ok(self.choice);
@@ -205,13 +227,14 @@ impl Automatic {
         Ok(self.choice)
     }
 
-    /// Sets the options of the iterations that were chosen.
-    pub(super) fn configure(&self, solver: &mut IterativeSolver, tolerance: f64) {
+    /// Sets the options of the iterations that were chosen, so many solves of which may take what
+    /// the next best method would.
+    pub(crate) fn configure(&self, solver: &mut IterativeSolver, tolerance: f64, solves: u32) {
         let (Choice::Iterations(k), Some((_, prediction))) = (self.choice, &self.prediction) else {
             return;
         };
         let each = CANDIDATES[k].iteration * prediction.iteration;
-        let most = PATIENCE * self.next_best / each;
+        let most = PATIENCE * self.next_best / (each * f64::from(solves));
         solver.options = IterativeOptions {
             method: IterativeMethod::Cg,
             preconditioner: CANDIDATES[k].preconditioner,
@@ -221,7 +244,7 @@ impl Automatic {
     }
 
     /// Notes a solve by the method that was chosen.
-    pub(super) fn note(&mut self, iterations: usize) {
+    pub(crate) fn note(&mut self, iterations: usize) {
         self.memory.solves = self.memory.solves.saturating_add(1);
         if let Choice::Iterations(k) = self.choice
             && let Some(expected) = self.memory.iterations.get_mut(k)
@@ -242,7 +265,7 @@ impl Automatic {
 
     /// Notes that the iterations that were chosen have led nowhere after so many: a factor is to
     /// take their place for this matrix, and where they broke down for some after it.
-    pub(super) fn give_up(&mut self, iterations: usize, broke_down: bool) {
+    pub(crate) fn give_up(&mut self, iterations: usize, broke_down: bool) {
         if let Choice::Iterations(k) = self.choice
             && let Some(expected) = self.memory.iterations.get_mut(k)
         {
@@ -366,7 +389,7 @@ mod tests {
             Ok(Choice::Iterations(INCOMPLETE))
         );
         let mut solver = IterativeSolver::default();
-        automatic.configure(&mut solver, 1e-9);
+        automatic.configure(&mut solver, 1e-9, 1);
         // No more than twice the work of levels.
         let most = solver.options.max_iterations;
         assert!((12..200).contains(&most), "{most}");

@@ -113,10 +113,11 @@ impl StepSolver {
     }
 
     /// The name of the solver of a system, for reports. With contacts a solver from outside is not
-    /// asked, and islands are condensed by factors.
+    /// asked, and what is chosen for contacts is not chosen here.
     pub(crate) fn name(&mut self, system: &KktSystem, in_contact: bool) -> &'static str {
         let chosen = match self.chosen(system) {
             Chosen::Provided(_) if in_contact => Chosen::Direct,
+            Chosen::Iterative if in_contact && self.wanted == LinearSolver::Auto => Chosen::Direct,
             chosen => chosen,
         };
         match self.automatic.name() {
@@ -135,7 +136,7 @@ impl StepSolver {
         if self.wanted == LinearSolver::Auto
             && let Choice::Iterations(_) = self.automatic.choose(system, is_bounded(system))?
         {
-            self.automatic.configure(&mut self.iterative, self.tolerance);
+            self.automatic.configure(&mut self.iterative, self.tolerance, 1);
             match self.prepare_iterations(system, at) {
                 Ok(()) => return Ok(()),
                 // Where there is no preconditioner, a factor tells why, or does without.

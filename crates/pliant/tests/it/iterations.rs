@@ -207,12 +207,12 @@ fn contacts_by_iterations_go_on_from_a_checkpoint_to_the_bit() {
     }
 }
 
-/// A cube of rubber of 2,187 unknowns that comes down on a ball; with a bead on a hard link far away
-/// its contacts are not condensed.
-fn cube(bead: bool) -> Simulation {
+/// A cube of rubber with so many cells along each edge that comes down on a ball; with a bead on a hard
+/// link far away its contacts are not condensed.
+fn cube(cells: usize, bead: bool) -> Simulation {
     let mut m = Model::new();
     m.set_gravity([0.0, 0.0, -9.81]).unwrap();
-    let mut mesh = Mesh::hexahedral_box([0.5; 3], [8; 3]).unwrap();
+    let mut mesh = Mesh::hexahedral_box([0.5; 3], [cells; 3]).unwrap();
     for x in &mut mesh.nodes {
         *x = [x[0] - 0.26, x[1] - 0.24, x[2] + 0.052];
     }
@@ -247,11 +247,11 @@ fn cube(bead: bool) -> Simulation {
     s
 }
 
-/// Few contacts of a large solid are condensed by the factor of the solid, whose order of elimination
+/// Few contacts of a solid of 2,187 unknowns are condensed by the factor of the solid, whose order of elimination
 /// is found once, whatever comes and goes.
 #[test]
 fn few_contacts_of_a_solid_cost_substitutions() {
-    let (mut condensed, mut by_islands) = (cube(false), cube(true));
+    let (mut condensed, mut by_islands) = (cube(8, false), cube(8, true));
     let (mut touched, mut changes, mut last) = (0, 0, 0);
     for _ in 0..12 {
         condensed.step(0.01).unwrap();
@@ -272,7 +272,7 @@ fn few_contacts_of_a_solid_cost_substitutions() {
     assert!(of_islands.symbolic > 3, "{of_islands:?}");
     // From a checkpoint the bits are the same.
     let kept = condensed.checkpoint();
-    let mut other = cube(false);
+    let mut other = cube(8, false);
     other.restore(&kept).unwrap();
     for s in [&mut condensed, &mut other] {
         for _ in 0..4 {
@@ -332,4 +332,33 @@ fn corrections_onto_hard_rows_by_iterations() {
             assert_eq!(kept.solver.correction_elimination, None, "{method:?}");
         }
     }
+}
+
+/// Where iterations cost less than a factor, contacts are condensed by these without being asked, with
+/// the same answer, and from a checkpoint to the bit.
+#[test]
+fn the_automatic_choice_condenses_contacts_by_iterations() {
+    let run = |linear| {
+        let mut s = cube(14, false);
+        s.options.linear = linear;
+        let reports: Vec<StepReport> = (0..3).map(|_| s.step(0.01).unwrap()).collect();
+        assert!(!s.contacts().is_empty());
+        (s, reports[2].clone())
+    };
+    let (by_factor, report) = run(LinearSolver::Direct);
+    assert!(report.solve.solver.contains("L D L^T"), "{}", report.solve.solver);
+    let (mut chosen, report) = run(LinearSolver::Auto);
+    let name = report.solve.solver;
+    assert!(name.contains("conjugate gradients"), "{name}");
+    let d = differ(&by_factor.state().velocities, &chosen.state().velocities);
+    assert!(d < 1e-5, "{d:e}");
+    let kept = chosen.checkpoint();
+    assert_ne!(kept.solver.contact_choice, pliant::AutomaticMemory::default());
+    let mut other = cube(14, false);
+    other.restore(&kept).unwrap();
+    for s in [&mut chosen, &mut other] {
+        s.step(0.01).unwrap();
+    }
+    assert_eq!(chosen.state(), other.state());
+    assert_eq!(chosen.checkpoint().solver, other.checkpoint().solver);
 }

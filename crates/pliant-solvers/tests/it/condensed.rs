@@ -169,6 +169,34 @@ fn a_linear_solver_that_fails_is_told() {
         .for_each(|(x, y)| assert!((x - y).abs() < 1e-9));
 }
 
+/// Responses that are far off: the answer is right all the same, or is told to be none.
+#[test]
+fn wrong_responses_give_no_wrong_answers() {
+    let (mut solved, mut told) = (0, 0);
+    for seed in 1..40 {
+        let (s, cones) = system(seed, 10, &mixed());
+        let expected = by_factors(&s, &cones);
+        let mut linear = Coarse {
+            off: 2.0,
+            ..Coarse::default()
+        };
+        let mut solver = condensed();
+        solver.prepare(&mut linear, &s, &cones).unwrap();
+        linear.off = 0.0;
+        let mut solution = Solution::default();
+        let found = solver.solve(&mut linear, &s, &mut solution).unwrap();
+        assert_eq!(found.linear.status, Status::Converged, "{seed}");
+        if found.outcome == Outcome::Converged {
+            assert_same(&solution, &expected, 1e-6, &seed.to_string());
+            solved += 1;
+        } else {
+            assert!(found.residual.measure() > 1e-12, "{seed}");
+            told += 1;
+        }
+    }
+    assert!(told > 5, "{solved} {told}");
+}
+
 /// One body of two unknowns, one block of three rows whose compliance couples them; the second row
 /// has a bound.
 fn coupled(seed: u64) -> KktSystem {

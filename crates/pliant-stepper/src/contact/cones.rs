@@ -358,3 +358,80 @@ impl ConeSolver {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::system::automatic::tests::cube;
+    use pliant_solvers::SolveError;
+    use pliant_solvers::complementarity::Outcome;
+    use pliant_sparse::PatternBuilder;
+
+    /// A system with a contact of one row that pushes its first unknown.
+    fn with_contact(base: &KktSystem) -> KktSystem {
+        let n = base.n();
+        let [mut j, mut r] = [(1, n), (1, 1)].map(|(a, b)| PatternBuilder::new(a, b));
+        j.insert(0, 0);
+        r.insert(0, 0);
+        let [j, r] = [j, r].map(|b| b.finish().unwrap());
+        let blocks = base.primal_blocks().to_vec();
+        let mut out = KktSystem::new(base.w.pattern().clone(), j, r, blocks, vec![0, 1]).unwrap();
+        out.w.values_mut().copy_from_slice(base.w.values());
+        out.j.values_mut()[0] = 1.0;
+        out.c.copy_from_slice(&base.c);
+        out.b[0] = -10.0;
+        out
+    }
+
+    /// Prepares and solves the Laplacian of a cube with so much added to its diagonal.
+    fn solve(added: f64) -> (ConeSolver, Result<f64, ProblemError>) {
+        let base = cube(30, added);
+        let whole = with_contact(&base);
+        let model = pliant_model::Problem::new(pliant_model::Model::new());
+        let state = model.initial_state().unwrap();
+        let mut solver = ConeSolver::default();
+        let options = Options::default();
+        let direct = options.last_solver();
+        solver.configure(&options, direct, AutoOptions::default(), &Threads::one());
+        let cones = [Some(Cone::NonNegative)];
+        let prepared = solver.prepare(ContactSystem {
+            base: &base,
+            whole: &whole,
+            cones: &cones,
+            at: Configuration {
+                model: &model,
+                state: &state,
+            },
+        });
+        let mut solution = Solution::default();
+        let solved = prepared.and_then(|()| solver.solve(&whole, &mut solution));
+        let found = solved.map(|report| {
+            assert_eq!(report.outcome, Outcome::Converged);
+            solution.x[0]
+        });
+        (solver, found)
+    }
+
+    /// Iterations are chosen for a system of this size, and know no motions of a model without nodes: a
+    /// factor takes their place, and the contact holds its unknown at 10.
+    #[test]
+    fn iterations_that_cannot_begin_leave_the_contact_to_a_factor() {
+        let (solver, found) = solve(1.0);
+        assert_eq!((solver.way, solver.linear_name()), (Way::Factor, None));
+        assert!(found.is_ok_and(|x| (x - 10.0).abs() < 1e-8));
+        assert_ne!(*solver.automatic.memory(), AutomaticMemory::default());
+    }
+
+    /// The least eigenvalue of the Laplacian of 30 points a side is 6 (1 - cos(pi/31)) = 0.031.
+    #[test]
+    fn an_indefinite_system_ends_as_with_a_factor() {
+        let (solver, found) = solve(-0.2);
+        let indefinite = ProblemError::Bilateral(SolveError::NotPositiveDefinite {
+            dof: 0,
+            diagonal: 0.0,
+        });
+        let error = found.map_err(|e| std::mem::discriminant(&e));
+        assert_eq!(error, Err(std::mem::discriminant(&indefinite)));
+        assert_eq!(solver.way, Way::Factor);
+    }
+}

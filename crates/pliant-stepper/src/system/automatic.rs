@@ -280,12 +280,12 @@ impl Automatic {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use pliant_sparse::PatternBuilder;
 
     /// The Laplacian of a cube of `side^3` points with so much added to its diagonal.
-    fn cube(side: usize, added: f64) -> KktSystem {
+    pub(crate) fn cube(side: usize, added: f64) -> KktSystem {
         let at = |i: usize, j: usize, k: usize| (i * side + j) * side + k;
         let n = side.pow(3);
         let mut pattern = PatternBuilder::new(n, n);

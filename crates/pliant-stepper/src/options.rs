@@ -77,14 +77,15 @@ impl Default for Stabilisation {
 #[non_exhaustive]
 pub enum LinearSolver {
     /// By counted work, never by time: a factor, or conjugate gradients where there are thousands
-    /// of unknowns, every row is compliant or there is none, and their iterations cost less. The
-    /// report names the method.
+    /// of unknowns, every row is compliant or there is none, and their iterations cost less, also
+    /// for the responses of few contacts. The report names the method.
     #[default]
     Auto,
     /// A sparse factor `L D L^T` of the whole matrix, with iterative refinement: takes everything,
     /// redundant rows included.
     Direct,
-    /// A Krylov method with a preconditioner.
+    /// A Krylov method with a preconditioner. Rows of contacts and of bounded force cost a solve
+    /// each.
     Krylov {
         /// The method.
         #[cfg_attr(feature = "serde", serde(default))]

@@ -1,5 +1,6 @@
 //! Systems with cones whose bilateral part is solved by any linear solver.
 
+mod bilateral;
 mod operator;
 
 use super::conic::layout::Layout;
@@ -9,9 +10,11 @@ use super::saddle::Rest;
 use super::{Cone, IslandMemory, IslandReport, IslandSolver, Outcome, ProblemError};
 use crate::bounds::BoundState;
 use crate::{
-    KktResidual, KktShape, KktSolver, KktSystem, ResidualWorkspace, Solution, SolveError, SolveReport,
-    SolverCounters, Status, Variable,
+    KktResidual, KktShape, KktSolver, KktSystem, Solution, SolveError, SolveReport, SolverCounters, Status,
+    Variable,
 };
+pub use bilateral::BilateralWork;
+use bilateral::{Bilateral, in_whole};
 use operator::{Couplings, Operator};
 
 /// Solves of the condensed system at most, until its velocities are those of the whole.
@@ -20,9 +23,6 @@ const ROUNDS: usize = 10;
 /// Share of the residual that is good enough by which velocities of the condensed system may differ
 /// from those of the whole.
 const AGREES: f64 = 0.1;
-
-/// Steps of iterative refinement of the bilateral part at most, each time.
-const REFINEMENTS: usize = 2;
 
 /// Responses that share a solve, where the linear solver takes several at once.
 const TOGETHER: usize = 8;
@@ -80,41 +80,34 @@ pub struct CondensedIslands {
     rest: Rest,
     couplings: Couplings,
     operator: Operator,
-    condensed: KktSystem,
-    /// The law of each block of rows of the condensed system, and its block of the whole.
-    cones: Vec<Option<Cone>>,
-    blocks: Vec<u32>,
-    /// Solution of the condensed system.
-    small: Solution,
+    reduced: Reduced,
     bilateral: Bilateral,
     many: Many,
-    /// Velocities of the rows with cones or bounds.
-    u: Vec<f64>,
-    /// Velocities of all rows of the whole without impulses on those.
-    free: Vec<f64>,
-    busiest: Vec<u32>,
+    found: Found,
     counters: SolverCounters,
     work: BilateralWork,
     ready: bool,
 }
 
-/// Work of the linear solver since a system was prepared.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct BilateralWork {
-    /// Solves, one by one.
-    pub solves: usize,
-    /// Iterations of all of them.
-    pub iterations: usize,
-    /// Those that did not converge to the tolerance of the solver.
-    pub unconverged: usize,
+/// The condensed system.
+#[derive(Debug, Default)]
+struct Reduced {
+    system: KktSystem,
+    /// The law of each block of its rows, and the block of the whole.
+    cones: Vec<Option<Cone>>,
+    blocks: Vec<u32>,
+    solution: Solution,
 }
 
-impl BilateralWork {
-    fn note(&mut self, found: &SolveReport) {
-        self.solves += 1;
-        self.iterations += found.iterations;
-        self.unconverged += usize::from(found.status != Status::Converged);
-    }
+/// Velocities and work of the last solve.
+#[derive(Debug, Default)]
+struct Found {
+    /// Velocities of the rows with cones or bounds; after a comparison the share of them that the
+    /// condensed system does not have.
+    u: Vec<f64>,
+    /// Velocities of all rows of the whole without impulses on those.
+    free: Vec<f64>,
+    busiest: Vec<u32>,
 }
 
 /// Right-hand sides and solutions of several solves at once.
@@ -124,67 +117,7 @@ struct Many {
     solutions: Vec<f64>,
 }
 
-/// Unknowns of the bilateral part, and room to find them.
-#[derive(Debug, Default)]
-struct Bilateral {
-    answer: Solution,
-    /// The impulses that the answer is of.
-    applied: Vec<f64>,
-    step: Solution,
-    workspace: ResidualWorkspace,
-    /// The last right-hand sides, while others take their place.
-    c: Vec<f64>,
-    b: Vec<f64>,
-}
-
-impl Bilateral {
-    fn set_to_zero(solution: &mut Solution, system: &KktSystem) {
-        for (list, length) in [(&mut solution.x, system.n()), (&mut solution.mu, system.m())] {
-            list.clear();
-            list.resize(length, 0.0);
-        }
-    }
-
-    /// Solves from rest for the right-hand sides of the system, and adds what comes out to the
-    /// answer.
-    fn add(&mut self, linear: &mut dyn KktSolver, system: &KktSystem) -> Result<SolveReport, SolveError> {
-        Self::set_to_zero(&mut self.step, system);
-        let found = linear.solve(system, &mut self.step)?;
-        let Self { answer, step, .. } = self;
-        for (sum, term) in [(&mut answer.x, &step.x), (&mut answer.mu, &step.mu)] {
-            sum.iter_mut().zip(term).for_each(|(s, t)| *s += t);
-        }
-        Ok(found)
-    }
-
-    /// The residual of the answer, refined until it is below the tolerance or no better for it.
-    fn refine(
-        &mut self,
-        linear: &mut dyn KktSolver,
-        system: &mut KktSystem,
-        tolerance: f64,
-        iterations: &mut usize,
-    ) -> Result<KktResidual, SolveError> {
-        let mut residual = system.residual(&self.answer, &mut self.workspace);
-        for _ in 0..REFINEMENTS {
-            if residual.relative <= tolerance {
-                break;
-            }
-            self.c.clone_from(&system.c);
-            self.b.clone_from(&system.b);
-            system.c.copy_from_slice(self.workspace.primal());
-            system.b.copy_from_slice(self.workspace.row());
-            let solved = self.add(linear, system);
-            system.c.copy_from_slice(&self.c);
-            system.b.copy_from_slice(&self.b);
-            *iterations += solved?.iterations;
-            residual = system.residual(&self.answer, &mut self.workspace);
-        }
-        Ok(residual)
-    }
-}
-
-/// What the velocities of the condensed system differ from those of the whole, at most.
+/// The largest difference of the velocities of the condensed system from those of the whole.
 #[derive(Clone, Copy, Debug, Default)]
 struct Difference {
     /// In m/s.
@@ -230,10 +163,10 @@ impl CondensedIslands {
             .map_err(|e| in_whole(e, &self.rest.kept))?;
         self.find_responses(linear, system)?;
         self.counters.add_since(&before, &linear.counters());
-        self.operator.factor_into(&mut self.condensed);
+        self.operator.factor_into(&mut self.reduced.system);
         self.take_laws(system, cones);
         self.islands.impose(&IslandMemory::default());
-        self.islands.prepare(&self.condensed, &self.cones)?;
+        self.islands.prepare(&self.reduced.system, &self.reduced.cones)?;
         self.ready = true;
         Ok(())
     }
@@ -274,15 +207,17 @@ impl CondensedIslands {
         self.couplings.find(system, rows, &self.rest.kept);
         let groups = self.couplings.groups(system, &self.rest.system, rows);
         self.operator
-            .plan(&groups, &self.layout.boundaries, &mut self.condensed)?;
+            .plan(&groups, &self.layout.boundaries, &mut self.reduced.system)?;
         let block_of = |row: usize| blocks_before(system, row) as u32;
-        self.blocks.clear();
+        self.reduced.blocks.clear();
         let firsts = self
             .layout
             .boundaries
             .iter()
             .take(self.layout.boundaries.len() - 1);
-        self.blocks.extend(firsts.map(|first| block_of(rows[*first])));
+        self.reduced
+            .blocks
+            .extend(firsts.map(|first| block_of(rows[*first])));
         self.shape.take(system);
         Ok(())
     }
@@ -344,8 +279,8 @@ impl CondensedIslands {
         self.layout.laws.clear();
         self.layout.laws.extend_from_slice(cones);
         for (k, row) in self.layout.rows.iter().enumerate() {
-            self.condensed.bounds[k] = system.bounds[*row];
-            self.condensed.b_rounding[k] = system.b_rounding[*row];
+            self.reduced.system.bounds[k] = system.bounds[*row];
+            self.reduced.system.b_rounding[k] = system.b_rounding[*row];
         }
         self.list_cones();
     }
@@ -353,14 +288,16 @@ impl CondensedIslands {
     /// The laws of the blocks of the condensed system.
     fn list_cones(&mut self) {
         let firsts = &self.layout.boundaries;
-        let bounds = &self.condensed.bounds;
+        let bounds = &self.reduced.system.bounds;
         let law = |(block, first): (&u32, &usize)| {
             let (lower, upper) = bounds[*first];
             let of_bounds = || self.bounds_are_cones.then_some(Cone::Box { lower, upper });
             self.layout.laws[*block as usize].or_else(of_bounds)
         };
-        self.cones.clear();
-        self.cones.extend(self.blocks.iter().zip(firsts).map(law));
+        self.reduced.cones.clear();
+        self.reduced
+            .cones
+            .extend(self.reduced.blocks.iter().zip(firsts).map(law));
     }
 
     /// Replaces the laws by others of as many rows each, between solves.
@@ -374,7 +311,7 @@ impl CondensedIslands {
         }
         self.layout.laws.copy_from_slice(cones);
         self.list_cones();
-        self.islands.set_cones(&self.cones)
+        self.islands.set_cones(&self.reduced.cones)
     }
 
     /// Solves from the multipliers in the solution, if there are as many as rows.
@@ -400,7 +337,7 @@ impl CondensedIslands {
         solution.mu.clear();
         solution.mu.resize(system.m(), 0.0);
         for (k, row) in self.layout.rows.iter().enumerate() {
-            solution.mu[*row] = self.small.mu[k];
+            solution.mu[*row] = self.reduced.solution.mu[k];
         }
         for (k, row) in self.rest.kept.iter().enumerate() {
             solution.mu[*row] = self.bilateral.answer.mu[k];
@@ -418,7 +355,7 @@ impl CondensedIslands {
         let tolerance = self.islands.bounds.direct.tolerance;
         self.bilateral.applied.clear();
         self.bilateral.applied.resize(size, 0.0);
-        self.small.mu.clear();
+        self.reduced.solution.mu.clear();
         let starts = |row: &usize| solution.mu.get(*row).copied().filter(|r| r.is_finite());
         let fits = solution.mu.len() == system.m();
         let starts = self
@@ -426,7 +363,7 @@ impl CondensedIslands {
             .rows
             .iter()
             .map(|row| starts(row).filter(|_| fits).unwrap_or(0.0));
-        self.small.mu.extend(starts);
+        self.reduced.solution.mu.extend(starts);
 
         self.take_right_hand_sides(system);
         Bilateral::set_to_zero(&mut self.bilateral.answer, &self.rest.system);
@@ -435,18 +372,20 @@ impl CondensedIslands {
         let mut iterations = last.iterations;
         self.work.note(&last);
         self.find_velocities(system);
-        self.condensed.b.copy_from_slice(&self.u);
-        self.free.clear();
-        self.free.resize(system.m(), 0.0);
-        for (row, u) in self.layout.rows.iter().zip(&self.u) {
-            self.free[*row] = *u;
+        self.reduced.system.b.copy_from_slice(&self.found.u);
+        self.found.free.clear();
+        self.found.free.resize(system.m(), 0.0);
+        for (row, u) in self.layout.rows.iter().zip(&self.found.u) {
+            self.found.free[*row] = *u;
         }
 
         let enough = self.islands.options.enough();
         let mut report: Option<IslandReport> = None;
         let mut round = 0;
         let (found, residual, difference) = loop {
-            let found = self.islands.solve(&self.condensed, &mut self.small)?;
+            let found = self
+                .islands
+                .solve(&self.reduced.system, &mut self.reduced.solution)?;
             let found = match report {
                 Some(before) => found.after(&before),
                 None => found,
@@ -458,7 +397,7 @@ impl CondensedIslands {
                 last = found;
             }
             self.take_right_hand_sides(system);
-            let impulses = self.small.mu.iter().enumerate();
+            let impulses = self.reduced.solution.mu.iter().enumerate();
             for (k, r) in impulses.filter(|(_, r)| **r != 0.0) {
                 let rows = &self.layout.rows;
                 self.couplings
@@ -500,7 +439,14 @@ impl CondensedIslands {
         rest.c.fill(0.0);
         rest.b.fill(0.0);
         let mut acts = false;
-        for (k, (r, applied)) in self.small.mu.iter().zip(&mut self.bilateral.applied).enumerate() {
+        for (k, (r, applied)) in self
+            .reduced
+            .solution
+            .mu
+            .iter()
+            .zip(&mut self.bilateral.applied)
+            .enumerate()
+        {
             let change = r - *applied;
             if change != 0.0 {
                 acts |= self
@@ -519,12 +465,12 @@ impl CondensedIslands {
     /// Velocities of the rows by the answer of the bilateral part, with the impulses in it.
     fn find_velocities(&mut self, system: &KktSystem) {
         let rows = &self.layout.rows;
-        self.u.clear();
-        self.u.resize(rows.len(), 0.0);
+        self.found.u.clear();
+        self.found.u.resize(rows.len(), 0.0);
         let Bilateral { answer, applied, .. } = &self.bilateral;
-        self.couplings.velocities(system, rows, answer, &mut self.u);
-        self.couplings.add_own_times(system, applied, &mut self.u);
-        for (u, row) in self.u.iter_mut().zip(rows) {
+        self.couplings.velocities(system, rows, answer, &mut self.found.u);
+        self.couplings.add_own_times(system, applied, &mut self.found.u);
+        for (u, row) in self.found.u.iter_mut().zip(rows) {
             *u += system.b[*row];
         }
     }
@@ -533,16 +479,18 @@ impl CondensedIslands {
     /// by these.
     fn differ(&mut self) -> Difference {
         let mut out = Difference::default();
-        let condensed = &self.condensed;
+        let condensed = &self.reduced.system;
         for group in self.operator.groups() {
             let (mut largest, mut fastest, mut missed) = (0.0f64, 0.0f64, 0.0f64);
             for k in group {
                 let terms = condensed.j.row_entries(*k);
-                let own = terms.fold(condensed.b[*k], |sum, (i, l)| sum + l * self.small.x[i]);
-                fastest = larger(fastest, self.u[*k].abs());
-                self.u[*k] -= own;
+                let own = terms.fold(condensed.b[*k], |sum, (i, l)| {
+                    sum + l * self.reduced.solution.x[i]
+                });
+                fastest = larger(fastest, self.found.u[*k].abs());
+                self.found.u[*k] -= own;
                 largest = larger(largest, condensed.b[*k].abs());
-                missed = larger(missed, self.u[*k].abs());
+                missed = larger(missed, self.found.u[*k].abs());
             }
             let scale = if largest > 0.0 { largest } else { fastest };
             let share = if missed == 0.0 { 0.0 } else { missed / scale };
@@ -554,7 +502,7 @@ impl CondensedIslands {
 
     /// Adds the difference that was found to the velocities without impulses.
     fn move_free_velocities(&mut self) {
-        for (b, u) in self.condensed.b.iter_mut().zip(&self.u) {
+        for (b, u) in self.reduced.system.b.iter_mut().zip(&self.found.u) {
             *b += u;
         }
     }
@@ -587,10 +535,10 @@ impl CondensedIslands {
 
     /// The report of the whole.
     fn judge(&mut self, found: IslandReport, linear: SolveReport, difference: Difference) -> IslandReport {
-        let blocks = &self.blocks;
-        self.busiest.clear();
+        let blocks = &self.reduced.blocks;
+        self.found.busiest.clear();
         let busiest = self.islands.busiest().iter();
-        self.busiest.extend(busiest.map(|k| blocks[*k as usize]));
+        self.found.busiest.extend(busiest.map(|k| blocks[*k as usize]));
         let mut residual = found.residual;
         residual.natural += difference.velocity;
         residual.relative += difference.share;
@@ -646,18 +594,18 @@ impl CondensedIslands {
 
     /// As [`IslandSolver::free_velocities`], also of rows with bounds.
     pub fn free_velocities(&self) -> &[f64] {
-        &self.free
+        &self.found.free
     }
 
     /// Rows with cones or bounds of the whole, and their velocities, as of the last
     /// [`solve`](Self::solve).
     pub fn velocities(&self) -> impl Iterator<Item = (usize, f64)> {
-        let condensed = &self.condensed;
+        let condensed = &self.reduced.system;
         self.layout.rows.iter().enumerate().map(|(k, row)| {
             let terms = condensed.j.row_entries(k);
             // What the condensed system misses is left of the comparison.
-            let own = terms.fold(condensed.b[k] + self.u[k], |sum, (i, l)| {
-                sum + l * self.small.x[i]
+            let own = terms.fold(condensed.b[k] + self.found.u[k], |sum, (i, l)| {
+                sum + l * self.reduced.solution.x[i]
             });
             (*row, own)
         })
@@ -666,7 +614,7 @@ impl CondensedIslands {
     /// Row blocks of the part with cones that took most operations in the last
     /// [`solve`](Self::solve).
     pub fn busiest(&self) -> &[u32] {
-        &self.busiest
+        &self.found.busiest
     }
 
     /// Work of the linear solver since the last [`prepare`](Self::prepare), with that.
@@ -678,20 +626,6 @@ impl CondensedIslands {
     pub fn counters(&self) -> SolverCounters {
         self.counters
     }
-}
-
-/// An error of the bilateral part, whose rows are `kept` of the whole, with the numbers of that.
-fn in_whole(mut error: SolveError, kept: &[usize]) -> ProblemError {
-    match &mut error {
-        SolveError::NotFinite {
-            variable: Variable::Row(row),
-        }
-        | SolveError::NegativeCompliance { row, .. }
-        | SolveError::Bounds { row, .. }
-        | SolveError::HardRow { row } => *row = kept.get(*row).copied().unwrap_or(*row),
-        _ => {}
-    }
-    error.into()
 }
 
 /// The row block that a row is in.

@@ -5,7 +5,7 @@ use super::rigid_nodes::Configuration;
 use crate::Options;
 use crate::contact::Penetration;
 use pliant_krylov::IterativeSolver;
-use pliant_solvers::{DirectSolver, KktSolver, KktSystem, Solution, SolveError, SolveReport};
+use pliant_solvers::{DirectSolver, KktSolver, KktSystem, Solution, SolveError, SolveReport, Status};
 use pliant_sparse::Threads;
 
 /// The solvers of position corrections.
@@ -75,18 +75,21 @@ impl Corrections {
         }
     }
 
-    /// As [`solve`](Self::solve), by a factor without refinement.
-    ///
-    /// # Errors
-    /// As [`solve`](Self::solve).
-    pub(crate) fn solve_unrefined(
+    /// Whether one substitution solves the system that was prepared to this relative residual, or
+    /// iterations do to their tolerance.
+    pub(crate) fn solve_at_once(
         &mut self,
         system: &KktSystem,
         solution: &mut Solution,
-    ) -> Result<SolveReport, SolveError> {
+        residual: f64,
+    ) -> bool {
         let most = std::mem::replace(&mut self.direct.options.max_refinements, 0);
         let solved = self.solve(system, solution);
         self.direct.options.max_refinements = most;
-        solved
+        let enough = |report: SolveReport| {
+            report.status == Status::Converged
+                && (self.iterations.is_some() || report.residual.relative <= residual)
+        };
+        solved.is_ok_and(enough)
     }
 }

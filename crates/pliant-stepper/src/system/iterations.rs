@@ -66,7 +66,7 @@ impl Motions {
         self.has_reference = false;
     }
 
-    /// Those in a configuration.
+    /// The motions in a configuration.
     ///
     /// # Errors
     /// [`SolveError::NotFinite`] at a place that is not finite.

@@ -120,7 +120,8 @@ fn a_solid_on_the_ground() {
 /// by factors taken by iterations too.
 #[test]
 fn bodies_with_a_joint_on_the_ground() {
-    let laws: [(&str, fn(&mut Options)); 3] = [
+    type Law = (&'static str, fn(&mut Options));
+    let laws: [Law; 3] = [
         ("Newton", |_| ()),
         ("one by one", |o| o.contacts.impacts = Impacts::InSequence),
         ("Poisson", |o| o.contacts.restitution = Restitution::Poisson),
@@ -183,7 +184,7 @@ fn bodies_with_a_joint_on_the_ground() {
     }
 }
 
-/// What contacts by iterations hand to the next step is in a checkpoint.
+/// Contacts by iterations hand nothing to the next step that is not in a checkpoint.
 #[test]
 fn contacts_by_iterations_go_on_from_a_checkpoint_to_the_bit() {
     type Make = fn() -> Simulation;
@@ -247,8 +248,8 @@ fn cube(cells: usize, bead: bool) -> Simulation {
     s
 }
 
-/// Few contacts of a solid of 2,187 unknowns are condensed by the factor of the solid, whose order of elimination
-/// is found once, whatever comes and goes.
+/// Few contacts of a solid of 2,187 unknowns are condensed by the factor of the solid, whose order of
+/// elimination is found once, whatever comes and goes.
 #[test]
 fn few_contacts_of_a_solid_cost_substitutions() {
     let (mut condensed, mut by_islands) = (cube(8, false), cube(8, true));
@@ -299,7 +300,7 @@ fn hanging() -> Model {
             pairs.push((End::Point([x[0] - 0.1, x[1], x[2]]), End::element(0, i)));
         }
     }
-    pairs.push(pairs[0].clone());
+    pairs.push(pairs[0]);
     let count = pairs.len();
     let lengths = Distance::new(&pairs).with_rest_lengths(&vec![0.1; count]);
     let links = m.add_mapped("links", &[parts.nodes], lengths).unwrap();
@@ -343,7 +344,7 @@ fn the_automatic_choice_condenses_contacts_by_iterations() {
         s.options.linear = linear;
         let reports: Vec<StepReport> = (0..3).map(|_| s.step(0.01).unwrap()).collect();
         assert!(!s.contacts().is_empty());
-        (s, reports[2].clone())
+        (s, reports[2])
     };
     let (by_factor, report) = run(LinearSolver::Direct);
     assert!(report.solve.solver.contains("L D L^T"), "{}", report.solve.solver);

@@ -155,7 +155,7 @@ pub(super) struct Operator {
     /// The rows of each group that may couple, one group after another, and where groups start.
     members: Vec<usize>,
     starts: Vec<usize>,
-    /// What is left of a group to be factored, row by row, scaled to a diagonal of ones.
+    /// The rest of a group that is to be factored, row by row, scaled to a diagonal of ones.
     left: Vec<f64>,
     scales: Vec<f64>,
     order: Vec<usize>,

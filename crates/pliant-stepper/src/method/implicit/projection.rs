@@ -182,21 +182,14 @@ fn solve(system: &mut System, time: f64, end: &Motion, residuals: Residuals<'_>)
         scratch,
         ..
     } = &mut *system;
-    match corrections.solve_unrefined(assembler.system(), &mut scratch.correction) {
-        Ok(report)
-            if report.status == Status::Converged
-                && (report.iterations > 0 || report.residual.relative <= EXACT) =>
-        {
-            Ok(())
-        }
-        _ => {
-            let size = match residuals {
-                Residuals::Displacements => largest_coordinate(system, end),
-                _ => largest_velocity(system, end),
-            };
-            solve_prepared(system, time, end, residuals, ROUNDINGS * f64::EPSILON * size)
-        }
+    if corrections.solve_at_once(assembler.system(), &mut scratch.correction, EXACT) {
+        return Ok(());
     }
+    let size = match residuals {
+        Residuals::Displacements => largest_coordinate(system, end),
+        _ => largest_velocity(system, end),
+    };
+    solve_prepared(system, time, end, residuals, ROUNDINGS * f64::EPSILON * size)
 }
 
 impl Projection {

@@ -62,10 +62,10 @@ pub trait KktSolver: std::fmt::Debug + Send {
     /// not an error.
     fn solve(&mut self, system: &KktSystem, solution: &mut Solution) -> Result<SolveReport, SolveError>;
 
-    /// Solves for right-hand sides `[c; b]` of the prepared system, one after another in `rhs`, into
-    /// as many `[x; mu]` without refinement, where the method takes several faster than one after
-    /// another; whether it does.
-    fn solve_many(&mut self, _rhs: &[f64], _solutions: &mut Vec<f64>) -> bool {
+    /// Applies the inverse of the prepared system to right-hand sides `[c; b]`, one after another in
+    /// `rhs`, into as many `[x; mu]`, without refinement; whether it does, as methods do that take
+    /// several faster than one after another.
+    fn apply_many(&mut self, _rhs: &[f64], _solutions: &mut Vec<f64>) -> bool {
         false
     }
 
@@ -115,7 +115,7 @@ impl KktSolver for DirectSolver {
 
     own_methods!();
 
-    fn solve_many(&mut self, rhs: &[f64], solutions: &mut Vec<f64>) -> bool {
+    fn apply_many(&mut self, rhs: &[f64], solutions: &mut Vec<f64>) -> bool {
         self.apply_factors_to(rhs, solutions);
         true
     }

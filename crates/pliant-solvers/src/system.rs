@@ -27,7 +27,7 @@ pub struct KktSystem {
     /// Least and largest multiplier of each row, m pairs in the units of `mu` (N s in the velocity
     /// form); infinite for a bilateral row, which is what a new system has. With
     /// `w = J x + R mu + b` a row holds `w_i = 0` inside its bounds, `w_i >= 0` at the lower one
-    /// and `w_i <= 0` at the upper one. Only the [`BoxSolver`](crate::BoxSolver) takes finite ones.
+    /// and `w_i <= 0` at the upper one. A [`KktSolver`](crate::KktSolver) says whether it takes finite ones.
     pub bounds: Vec<(f64, f64)>,
     primal_blocks: Vec<usize>,
     row_blocks: Vec<usize>,

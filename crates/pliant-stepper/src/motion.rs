@@ -138,7 +138,7 @@ pub struct SolverMemory {
     /// Memory of the automatic choice of the linear solver of contacts.
     #[cfg_attr(feature = "serde", serde(default))]
     pub contact_choice: AutomaticMemory,
-    /// Memory of that of corrections of overlap.
+    /// Memory of the automatic choice of the linear solver in corrections of overlap.
     #[cfg_attr(feature = "serde", serde(default))]
     pub correction_choice: AutomaticMemory,
 }

@@ -278,8 +278,9 @@ impl System {
 
     /// Gives all solvers a memory in place of their own, unless they have the same.
     pub fn restore_solvers(&mut self, memory: &SolverMemory) {
-        // A choice goes with any plan.
+        // Choices go with any plan.
         self.solver.impose_choice(memory);
+        step::impose_choices(self, memory);
         let mut own = SolverMemory::default();
         self.record_solvers(&mut own);
         if own != *memory {

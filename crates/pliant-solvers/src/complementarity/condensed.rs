@@ -14,22 +14,21 @@ use crate::{
     Variable,
 };
 pub use bilateral::BilateralWork;
-use bilateral::{Bilateral, in_whole};
+use bilateral::{Bilateral, in_whole, of_rows};
 use operator::{Couplings, Operator};
 
 /// Solves of the condensed system at most, until its velocities are those of the whole.
 const ROUNDS: usize = 10;
 
 /// Share of the residual that is good enough by which velocities of the condensed system may differ
-/// from those of the whole.
+/// from those of the whole where no answer was found.
 const AGREES: f64 = 0.1;
 
 /// Responses that share a solve, where the linear solver takes several at once.
 const TOGETHER: usize = 8;
 
-/// Rows with cones or bounds at most: their operator is kept by entries, half a gigabyte of these
-/// many.
-const MOST_ROWS: usize = 8000;
+/// Rows with cones or bounds at most: their operator is kept by entries, a gigabyte of these many.
+const MOST_ROWS: usize = 4000;
 
 /// Solves what an [`IslandSolver`] solves, without a factor of the bilateral part: a [`KktSolver`]
 /// that the caller brings along, such as conjugate gradients, solves for that.
@@ -50,7 +49,7 @@ const MOST_ROWS: usize = 8000;
 /// velocities of the whole, and the linear one is measured against the matrices as given.
 ///
 /// Cost: a solve of the bilateral part per row with a cone or with bounds, two or three per answer;
-/// the factor of `A`. Memory: `3 k^2` numbers for `k` such rows, which may be 8,000.
+/// the factor of `A`. Memory: `8 k^2` numbers for `k` such rows, which may be 4,000.
 ///
 /// ```
 /// use pliant_solvers::complementarity::{Cone, CondensedIslands, Outcome};
@@ -134,7 +133,7 @@ impl CondensedIslands {
     ///
     /// # Errors
     /// [`ProblemError::Size`] if there are not as many cones as row blocks or one does not have the
-    /// rows of its block, [`SolveError::Unsupported`] for more than 8,000 rows with cones or bounds,
+    /// rows of its block, [`SolveError::Unsupported`] for more than 4,000 rows with cones or bounds,
     /// and those of the linear solver.
     pub fn prepare(
         &mut self,
@@ -166,7 +165,8 @@ impl CondensedIslands {
         self.operator.factor_into(&mut self.reduced.system);
         self.take_laws(system, cones);
         self.islands.impose(&IslandMemory::default());
-        self.islands.prepare(&self.reduced.system, &self.reduced.cones)?;
+        let prepared = self.islands.prepare(&self.reduced.system, &self.reduced.cones);
+        prepared.map_err(|e| of_rows(e, &self.layout.rows))?;
         self.ready = true;
         Ok(())
     }
@@ -194,7 +194,7 @@ impl CondensedIslands {
         self.layout.refill(system, cones)?;
         let rows = &self.layout.rows;
         if rows.len() > MOST_ROWS {
-            let what = "more than 8,000 rows of contacts and bounded forces are not solved by iterations";
+            let what = "more than 4,000 rows of contacts and bounded forces are not solved by iterations";
             return Err(SolveError::Unsupported { what }.into());
         }
         let out: Vec<bool> = self
@@ -241,7 +241,7 @@ impl CondensedIslands {
                 many.rhs.extend_from_slice(&rest.c);
                 many.rhs.extend_from_slice(&rest.b);
             }
-            let at_once = linear.solve_many(&many.rhs, &mut many.solutions);
+            let at_once = linear.apply_many(&many.rhs, &mut many.solutions);
             for (place, k) in some.enumerate() {
                 let step = &mut self.bilateral.step;
                 Bilateral::set_to_zero(step, rest);
@@ -281,6 +281,8 @@ impl CondensedIslands {
         for (k, row) in self.layout.rows.iter().enumerate() {
             self.reduced.system.bounds[k] = system.bounds[*row];
             self.reduced.system.b_rounding[k] = system.b_rounding[*row];
+            // The islands guess by these which rows are far from their bounds.
+            self.reduced.system.b[k] = system.b[*row];
         }
         self.list_cones();
     }
@@ -325,7 +327,7 @@ impl CondensedIslands {
         system: &KktSystem,
         solution: &mut Solution,
     ) -> Result<IslandReport, ProblemError> {
-        system.check()?;
+        system.check_right_hand_sides()?;
         if !self.ready || self.shape.n() != system.n() || self.shape.m() != system.m() {
             return Err(SolveError::NotPrepared.into());
         }
@@ -385,7 +387,8 @@ impl CondensedIslands {
         let (found, residual, difference) = loop {
             let found = self
                 .islands
-                .solve(&self.reduced.system, &mut self.reduced.solution)?;
+                .solve(&self.reduced.system, &mut self.reduced.solution)
+                .map_err(|e| of_rows(e, &self.layout.rows))?;
             let found = match report {
                 Some(before) => found.after(&before),
                 None => found,
@@ -394,7 +397,10 @@ impl CondensedIslands {
             if let Some(found) = self.apply(linear, system)? {
                 iterations += found.iterations;
                 self.work.note(&found);
-                last = found;
+                // Increments do not contradict hard rows, which the first solve may have told.
+                if !matches!(last.status, Status::Incompatible { .. }) {
+                    last = found;
+                }
             }
             self.take_right_hand_sides(system);
             let impulses = self.reduced.solution.mu.iter().enumerate();
@@ -409,7 +415,10 @@ impl CondensedIslands {
             self.find_velocities(system);
             let difference = self.differ();
             round += 1;
-            let agrees = difference.share <= AGREES * enough;
+            let agrees = match found.outcome {
+                Outcome::Converged => found.residual.measure() + difference.share <= enough,
+                _ => difference.share <= AGREES * enough,
+            };
             if agrees || round == ROUNDS || found.outcome == Outcome::TooMuchWork {
                 break (found, residual, difference);
             }
@@ -480,6 +489,7 @@ impl CondensedIslands {
     fn differ(&mut self) -> Difference {
         let mut out = Difference::default();
         let condensed = &self.reduced.system;
+        let idle = self.islands.idle_rows();
         for group in self.operator.groups() {
             let (mut largest, mut fastest, mut missed) = (0.0f64, 0.0f64, 0.0f64);
             for k in group {
@@ -489,7 +499,10 @@ impl CondensedIslands {
                 });
                 fastest = larger(fastest, self.found.u[*k].abs());
                 self.found.u[*k] -= own;
-                largest = larger(largest, condensed.b[*k].abs());
+                // Rows far from their bounds say nothing of the others.
+                if idle.binary_search(&(*k as u32)).is_err() {
+                    largest = larger(largest, condensed.b[*k].abs());
+                }
                 missed = larger(missed, self.found.u[*k].abs());
             }
             let scale = if largest > 0.0 { largest } else { fastest };

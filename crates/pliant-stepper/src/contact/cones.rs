@@ -5,15 +5,15 @@ use crate::options::LinearSolver;
 use crate::system::automatic::{Automatic, AutomaticMemory, Choice};
 use crate::system::iterations::{FINER, Motions, krylov_options};
 use crate::system::rigid_nodes::Configuration;
-use pliant_krylov::{IterativeSolver, Prediction};
+use pliant_krylov::IterativeSolver;
 use pliant_solvers::complementarity::{
-    AutoOptions, CondensedIslands, Cone, ConeProfile, ConicSolver, Determinacy, IslandMemory, IslandReport,
-    IslandSolver, Problem, ProblemError,
+    AutoOptions, BilateralWork, CondensedIslands, Cone, ConeProfile, ConicSolver, Determinacy, IslandMemory,
+    IslandReport, IslandSolver, Problem, ProblemError,
 };
 use pliant_solvers::{DirectOptions, DirectSolver, KktSystem, Solution, SolverCounters, Status};
 use pliant_sparse::Threads;
 
-/// Unknowns and rows of a model from which contacts may be condensed.
+/// Unknowns of a model from which contacts may be condensed.
 const LEAST: usize = 1_000;
 /// Rows of contacts up to which these are condensed where the options leave the choice: what is left
 /// of the system is dense.
@@ -43,7 +43,8 @@ const SOLVES: usize = 3;
 ///   iterations cost less than the factor.
 ///
 /// Between the first two the sizes decide, from the pattern alone, and between the others what the
-/// last solves took, which is in checkpoints: the same step has the same bits.
+/// last solves took, which is in checkpoints: the same step has the same bits. Models with rows of
+/// their own, whose order of elimination may depend on what was solved before, go by islands.
 #[derive(Debug, Default)]
 pub(crate) struct ConeSolver {
     islands: IslandSolver,
@@ -52,6 +53,7 @@ pub(crate) struct ConeSolver {
     wanted: LinearSolver,
     way: Way,
     automatic: Automatic,
+    threads: Threads,
 }
 
 /// The way in which the present system is solved.
@@ -83,10 +85,9 @@ pub(crate) struct ContactSystem<'a> {
     pub(crate) at: Configuration<'a>,
 }
 
-/// Rows of contacts and of bounded force of a system, the model's own of which are those of `base`.
-fn condensed_rows(base: &KktSystem, whole: &KktSystem) -> usize {
-    let bounded = base.bounds.iter().filter(|b| b.0.is_finite() || b.1.is_finite());
-    whole.m() - base.m() + bounded.count()
+/// Iterations of each solve.
+fn each(work: BilateralWork) -> usize {
+    work.iterations.div_ceil(work.solves.max(1))
 }
 
 impl ConeSolver {
@@ -100,6 +101,7 @@ impl ConeSolver {
         threads: &Threads,
     ) {
         self.wanted = options.linear;
+        self.threads.clone_from(threads);
         let mut bounds = options.tuning.bounds;
         bounds.direct = direct;
         let set = |islands: &mut IslandSolver| {
@@ -130,13 +132,12 @@ impl ConeSolver {
     }
 
     /// The way in which a system is to be solved.
-    fn choose(&mut self, base: &KktSystem, whole: &KktSystem) -> Way {
+    fn choose(&mut self, base: &KktSystem, cones: &[Option<Cone>], rows: usize) -> Way {
         if matches!(self.wanted, LinearSolver::Krylov { .. }) {
             return Way::Iterations;
         }
-        let rows = condensed_rows(base, whole);
-        let size = base.n() + base.m();
-        if size < LEAST || rows > MOST_ROWS || !Prediction::is_compliant(base) {
+        let has_rows = base.m() > 0 || cones.iter().any(Option::is_none);
+        if has_rows || base.n() < LEAST || rows > MOST_ROWS {
             return Way::Islands;
         }
         // Where no order of elimination is found, the factor tells why.
@@ -148,9 +149,11 @@ impl ConeSolver {
         if factor <= LITTLE || rows as f64 * prediction.substitution() > much * factor {
             return Way::Islands;
         }
-        let solves = (rows + SOLVES) as u32;
-        match (self.wanted, self.automatic.choose_for(base, solves)) {
-            (LinearSolver::Auto, Ok(Choice::Iterations(_))) => Way::Iterations,
+        if self.wanted != LinearSolver::Auto {
+            return Way::Factor;
+        }
+        match self.automatic.choose_for(base, (rows + SOLVES) as u32) {
+            Ok(Choice::Iterations(_)) => Way::Iterations,
             _ => Way::Factor,
         }
     }
@@ -166,16 +169,17 @@ impl ConeSolver {
             cones,
             at,
         } = system;
-        self.way = self.choose(base, whole);
+        self.way = self.choose(base, cones, whole.m());
         if self.way == Way::Islands {
             return self.islands.prepare(whole, cones);
         }
-        let islands = &self.islands;
+        let (islands, threads) = (&self.islands, &self.threads);
         let condensed = self.condensed.get_or_insert_with(|| {
             let mut made = Box::<Condensed>::default();
             made.cones.islands = IslandSolver::new(islands.options, islands.bounds);
             made.cones.islands.only = islands.only;
             made.factor.options = islands.bounds.direct;
+            made.iterations.share(threads);
             made
         });
         if self.way == Way::Factor {
@@ -184,7 +188,7 @@ impl ConeSolver {
         let chosen = self.wanted == LinearSolver::Auto;
         if chosen {
             let tolerance = FINER * self.islands.bounds.direct.tolerance;
-            let solves = (condensed_rows(base, whole) + SOLVES) as u32;
+            let solves = (whole.m() + SOLVES) as u32;
             self.automatic
                 .configure(&mut condensed.iterations, tolerance, solves);
         }
@@ -195,7 +199,7 @@ impl ConeSolver {
             return prepared;
         }
         // Where there is no preconditioner, a factor tells why, or does without.
-        self.automatic.give_up(work.iterations, prepared.is_err());
+        self.automatic.give_up(each(work), prepared.is_err());
         self.way = Way::Factor;
         condensed.cones.prepare(&mut condensed.factor, whole, cones)
     }
@@ -244,10 +248,10 @@ impl ConeSolver {
         };
         let work = c.cones.bilateral_work();
         if found.linear.status == Status::Converged {
-            self.automatic.note(work.iterations.div_ceil(work.solves.max(1)));
+            self.automatic.note(each(work));
             return Ok(found);
         }
-        self.automatic.give_up(work.iterations, false);
+        self.automatic.give_up(each(work), false);
         self.way = Way::Factor;
         c.cones.prepare_again(&mut c.factor, system)?;
         solution.mu = start;
@@ -303,10 +307,19 @@ impl ConeSolver {
         choice.clone_from(self.automatic.memory());
     }
 
-    /// Goes on as the solver whose memory it was.
-    pub(crate) fn impose(&mut self, islands: &IslandMemory, choice: &AutomaticMemory) {
-        self.islands.impose(islands);
-        self.automatic.impose(choice);
+    /// As [`IslandSolver::impose`].
+    pub(crate) fn impose(&mut self, memory: &IslandMemory) {
+        self.islands.impose(memory);
+    }
+
+    /// Forgets all that was seen of the model: another plan of it follows.
+    pub(crate) fn forget_choices(&mut self) {
+        self.automatic.forget();
+    }
+
+    /// Goes on with the automatic choices of a memory.
+    pub(crate) fn impose_choice(&mut self, memory: &AutomaticMemory) {
+        self.automatic.impose(memory);
     }
 
     /// As [`IslandSolver::work`].

@@ -112,8 +112,18 @@ impl Penetration {
     }
 
     /// Gives the solver a memory in place of its own.
-    pub(super) fn impose(&mut self, islands: &IslandMemory, choice: &AutomaticMemory) {
-        self.solver.impose(islands, choice);
+    pub(super) fn impose(&mut self, memory: &IslandMemory) {
+        self.solver.impose(memory);
+    }
+
+    /// Forgets what its solver saw of the model.
+    pub(super) fn forget_choices(&mut self) {
+        self.solver.forget_choices();
+    }
+
+    /// Goes on with the automatic choices of a memory.
+    pub(super) fn impose_choice(&mut self, memory: &AutomaticMemory) {
+        self.solver.impose_choice(memory);
     }
 
     /// Whether a contact is deeper than a step recovers, or was at its first correction, and did

@@ -395,10 +395,26 @@ pub fn check_coupling(system: &System, options: &ContactOptions) -> Result<(), E
 
 /// Gives the solvers of contacts a memory in place of their own.
 pub(crate) fn restore_solvers(system: &mut System, memory: &SolverMemory) {
-    let behind = &mut system.corrections.behind;
-    behind.impose(&memory.correction_islands, &memory.correction_choice);
+    system.corrections.behind.impose(&memory.correction_islands);
     if let Some(c) = &mut system.contacts {
-        c.rows.solver.impose(&memory.islands, &memory.contact_choice);
+        c.rows.solver.impose(&memory.islands);
+    }
+}
+
+/// Lets the solvers of contacts forget what they saw of the model, of which another plan was made.
+pub(crate) fn forget_choices(system: &mut System) {
+    system.corrections.behind.forget_choices();
+    if let Some(c) = &mut system.contacts {
+        c.rows.solver.forget_choices();
+    }
+}
+
+/// Gives the solvers of contacts the automatic choices of a memory.
+pub(crate) fn impose_choices(system: &mut System, memory: &SolverMemory) {
+    let behind = &mut system.corrections.behind;
+    behind.impose_choice(&memory.correction_choice);
+    if let Some(c) = &mut system.contacts {
+        c.rows.solver.impose_choice(&memory.contact_choice);
     }
 }
 

@@ -61,29 +61,32 @@ fn solve(
     metric: Metric,
 ) -> Result<(), Error> {
     fill(system, end, scheme, metric);
-    let mut prepared = prepare(system, end);
+    let of_masses = metric == Metric::Mass;
+    let mut prepared = prepare(system, of_masses, end);
     let indefinite = matches!(prepared, Err(SolveError::NotPositiveDefinite { .. }));
     if indefinite && metric != Metric::Mass && system.options.tuning.clamp_geometry {
         // As in a step: the response matrix with the absolute value of the geometric stiffness is
         // definite.
         let clamped = scheme.with_geometry(scheme.geometry.clamped());
         fill(system, end, &clamped, metric);
-        prepared = prepare(system, end);
+        prepared = prepare(system, of_masses, end);
     }
     prepared.map_err(|e| Error::from_solver(e, &system.model, start.time))?;
     solve_prepared(system, start.time, end, Residuals::Displacements, 0.0)
 }
 
-/// Prepares the filled system of a correction at the state of a motion.
+/// Prepares the filled system of a correction, by masses alone or not, at the state of a motion.
 ///
 /// # Errors
 /// Those of the linear solver.
-pub(super) fn prepare(system: &mut System, end: &Motion) -> Result<(), SolveError> {
+pub(super) fn prepare(system: &mut System, of_masses: bool, end: &Motion) -> Result<(), SolveError> {
     let at = Configuration {
         model: &system.model,
         state: &end.state,
     };
-    system.corrections.prepare(system.assembler.system(), at)
+    system
+        .corrections
+        .prepare(system.assembler.system(), of_masses, at)
 }
 
 /// Solves the prepared system of a correction at `time` (s); the solution is left in the scratch of

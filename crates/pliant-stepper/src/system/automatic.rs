@@ -149,7 +149,7 @@ impl Automatic {
     }
 
     /// Forgets the pattern, and all that was seen of it.
-    pub(super) fn forget(&mut self) {
+    pub(crate) fn forget(&mut self) {
         self.prediction = None;
         self.memory = AutomaticMemory::default();
     }

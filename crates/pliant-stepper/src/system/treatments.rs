@@ -2,6 +2,7 @@
 
 use super::System;
 use crate::Error;
+use crate::contact::step;
 use crate::motion::{Motion, Treatments};
 use pliant_kkt::Assembler;
 use pliant_model::{ComponentId, Evaluation, ModelError, RowGroup, Treatment};
@@ -93,6 +94,7 @@ impl System {
         self.assembler.fixed_mut().copy_from_slice(&fixed);
         self.solver.forget();
         self.corrections.direct.forget(None);
+        step::forget_choices(self);
         for list in [&mut motion.multipliers, &mut motion.lagged] {
             let old = std::mem::replace(list, vec![0.0; rows]);
             for to in &after {

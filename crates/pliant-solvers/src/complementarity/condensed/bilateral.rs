@@ -104,3 +104,11 @@ pub(super) fn in_whole(mut error: SolveError, kept: &[usize]) -> ProblemError {
     }
     error.into()
 }
+
+/// An error of the condensed system, whose rows are these of the whole, with the numbers of that.
+pub(super) fn of_rows(error: ProblemError, rows: &[usize]) -> ProblemError {
+    match error {
+        ProblemError::Bilateral(inner) => in_whole(inner, rows),
+        other => other,
+    }
+}

@@ -155,9 +155,12 @@ pub(super) struct Operator {
     /// The rows of each group that may couple, one group after another, and where groups start.
     members: Vec<usize>,
     starts: Vec<usize>,
-    /// The rest of a group that is to be factored, row by row, scaled to a diagonal of ones.
+    /// `L` of a group, row by row, of the operator that is scaled to a diagonal of ones.
+    factor: Vec<f64>,
+    /// The diagonal that is left of it.
     left: Vec<f64>,
     scales: Vec<f64>,
+    /// Rows of a group in the order of their pivots.
     order: Vec<usize>,
 }
 
@@ -215,72 +218,86 @@ impl Operator {
     }
 
     /// Writes `L` of `A = L L^T` into the rows of the condensed system, by Cholesky's method with
-    /// pivots on the diagonal, the largest first; columns behind the rank are zero. Each entry of
-    /// `A` is the mean of both that were found for it. Cost: a third of the cube of each group.
+    /// pivots on the diagonal, the largest first. Columns behind the rank are zero, and their
+    /// variables fixed. Each entry of `A` is the mean of both that were found for it. Cost: a third
+    /// of the cube of each group.
     pub(super) fn factor_into(&mut self, condensed: &mut KktSystem) {
-        condensed.j.values_mut().fill(0.0);
         for g in 0..self.starts.len().saturating_sub(1) {
             let group = self.starts[g]..self.starts[g + 1];
-            self.factor_group(group, condensed);
+            let rank = self.factor_group(group.clone());
+            let members = &self.members[group];
+            let count = members.len();
+            for (i, row) in members.iter().enumerate() {
+                // Rows of a group are ascending, and so are the columns of each.
+                let slots = condensed.j.pattern().row_slots(*row);
+                let own = &self.factor[i * count..][..count];
+                for (value, l) in condensed.j.values_mut()[slots].iter_mut().zip(own) {
+                    *value = self.scales[i] * l;
+                }
+            }
+            for (k, column) in members.iter().enumerate() {
+                condensed.fixed[*column] = k >= rank;
+            }
         }
     }
 
-    fn factor_group(&mut self, group: std::ops::Range<usize>, condensed: &mut KktSystem) {
-        let members = &self.members[group];
+    /// Factors the scaled operator of a group; its rank.
+    fn factor_group(&mut self, group: std::ops::Range<usize>) -> usize {
+        let Self {
+            size,
+            entries,
+            members,
+            factor,
+            left,
+            scales,
+            order,
+            ..
+        } = self;
+        let members = &members[group];
         let count = members.len();
-        let entry = |i: usize, k: usize| self.entries[members[k] * self.size + members[i]];
-        self.scales.clear();
-        self.scales
-            .extend((0..count).map(|k| entry(k, k).max(0.0).sqrt()));
-        self.left.clear();
-        self.left.resize(count * count, 0.0);
-        for i in 0..count {
-            for k in 0..count {
-                let scale = self.scales[i] * self.scales[k];
-                if scale > 0.0 {
-                    self.left[i * count + k] = 0.5 * (entry(i, k) + entry(k, i)) / scale;
-                }
-            }
-        }
-        let left = &mut self.left;
-        self.order.clear();
-        self.order.extend(0..count);
+        let entry = |i: usize, k: usize| entries[members[k] * *size + members[i]];
+        scales.clear();
+        scales.extend((0..count).map(|k| entry(k, k).max(0.0).sqrt()));
+        left.clear();
+        left.extend(scales.iter().map(|s| if *s > 0.0 { 1.0 } else { 0.0 }));
+        factor.clear();
+        factor.resize(count * count, 0.0);
+        order.clear();
+        order.extend(0..count);
         for at in 0..count {
-            let pivot = |p: &usize| left[*p * count + *p];
-            let largest =
-                (at..count).max_by(|a, b| pivot(&self.order[*a]).total_cmp(&pivot(&self.order[*b])));
-            let Some(place) = largest.filter(|p| pivot(&self.order[*p]) > DEPENDENT) else {
-                break;
+            let largest = (at..count).max_by(|a, b| left[order[*a]].total_cmp(&left[order[*b]]));
+            let Some(place) = largest.filter(|p| left[order[*p]] > DEPENDENT) else {
+                return at;
             };
-            self.order.swap(at, place);
-            let p = self.order[at];
-            let root = left[p * count + p].sqrt();
-            // Column `p` of what is left becomes that of `L`.
-            for i in &self.order[at + 1..] {
-                left[i * count + p] /= root;
-            }
-            left[p * count + p] = root;
-            for (a, i) in self.order.iter().enumerate().skip(at + 1) {
-                let factor = left[i * count + p];
-                if factor == 0.0 {
+            order.swap(at, place);
+            let p = order[at];
+            let root = left[p].sqrt();
+            factor[p * count + at] = root;
+            for i in &order[at + 1..] {
+                // Rows without response have no scale, and are left as they are.
+                if scales[*i] == 0.0 {
                     continue;
                 }
-                for k in &self.order[at + 1..=a] {
-                    let change = factor * left[k * count + p];
-                    left[i * count + k] -= change;
-                    if i != k {
-                        left[k * count + i] -= change;
-                    }
-                }
-            }
-            // Rows that were taken before have nothing in this column.
-            let column = members[p];
-            for i in &self.order[at..] {
-                let row = members[*i];
-                if let Some(slot) = condensed.j.pattern().slot(row, column) {
-                    condensed.j.values_mut()[slot] = self.scales[*i] * left[i * count + p];
-                }
+                let mean = 0.5 * (entry(*i, p) + entry(p, *i)) / (scales[*i] * scales[p]);
+                let taken = dot(&factor[*i * count..][..at], &factor[p * count..][..at]);
+                let own = (mean - taken) / root;
+                factor[*i * count + at] = own;
+                left[*i] -= own * own;
             }
         }
+        count
     }
+}
+
+/// The product of two vectors, in four sums side by side.
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<4>(), b.as_chunks::<4>());
+    let mut sums = [0.0; 4];
+    for (a, b) in a.iter().zip(b) {
+        for k in 0..4 {
+            sums[k] += a[k] * b[k];
+        }
+    }
+    let rest: f64 = a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum();
+    sums.iter().sum::<f64>() + rest
 }

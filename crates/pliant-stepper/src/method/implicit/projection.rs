@@ -453,7 +453,7 @@ impl Projection {
                     assembler.deactivate_row(row);
                 }
             }
-            match stabilise::prepare(system, end) {
+            match stabilise::prepare(system, !stiffness, end) {
                 Ok(()) => return Ok(()),
                 Err(SolveError::NotPositiveDefinite { .. }) if stiffness => stiffness = false,
                 Err(e) => return Err(Error::from_solver(e, &system.model, start.time)),
@@ -580,9 +580,7 @@ impl Projection {
             scratch,
             ..
         } = &mut *system;
-        let solved = corrections
-            .direct
-            .solve(assembler.system(), &mut scratch.correction);
+        let solved = corrections.solve(assembler.system(), &mut scratch.correction);
         let report = solved.map_err(|e| Error::from_solver(e, model, time))?;
         Ok(match report.status {
             Status::Converged => Status::MaxIterations,

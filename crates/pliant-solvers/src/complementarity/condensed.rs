@@ -119,9 +119,10 @@ struct Many {
 /// The largest difference of the velocities of the condensed system from those of the whole.
 #[derive(Clone, Copy, Debug, Default)]
 struct Difference {
-    /// In m/s.
+    /// Difference of a row (m/s).
     velocity: f64,
-    /// As a share of the largest velocity without impulses of those that couple.
+    /// Difference of a row over the largest velocity, without impulses, of the rows that couple with
+    /// it.
     share: f64,
 }
 
@@ -171,11 +172,10 @@ impl CondensedIslands {
         Ok(())
     }
 
-    /// As [`prepare`](Self::prepare), with another linear solver for the system that was prepared
-    /// last.
+    /// Prepares the system that was prepared last once more, with another linear solver.
     ///
     /// # Errors
-    /// As [`prepare`](Self::prepare).
+    /// Fails as [`prepare`](Self::prepare) does.
     pub fn prepare_again(
         &mut self,
         linear: &mut dyn KktSolver,
@@ -589,13 +589,15 @@ impl CondensedIslands {
         }
     }
 
-    /// As [`IslandSolver::diagonal_block`].
+    /// Diagonal block of the operator at the cone that starts at this row of the whole, row by row;
+    /// `None` if none does ([`IslandSolver::diagonal_block`]).
     pub fn diagonal_block(&self, row: usize) -> Option<&[f64]> {
         let own = self.layout.rows.binary_search(&row).ok()?;
         self.islands.diagonal_block(own)
     }
 
-    /// As [`IslandSolver::response`].
+    /// Velocities that impulses on one cone make in all rows with cones, `(row, velocity)`, with the
+    /// rows of the whole ([`IslandSolver::response`]).
     pub fn response(&self, row: usize, r: &[f64]) -> Vec<(usize, f64)> {
         let Ok(own) = self.layout.rows.binary_search(&row) else {
             return Vec::new();
@@ -605,7 +607,8 @@ impl CondensedIslands {
         out
     }
 
-    /// As [`IslandSolver::free_velocities`], also of rows with bounds.
+    /// Velocities `J x + R mu + b` of all rows of the whole with cones or bounds, without impulses on
+    /// such rows, as of the last [`solve`](Self::solve); zero for other rows.
     pub fn free_velocities(&self) -> &[f64] {
         &self.found.free
     }

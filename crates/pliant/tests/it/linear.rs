@@ -180,20 +180,25 @@ fn stopped() -> (Model, ComponentId) {
     (m, stop)
 }
 
+/// Where the sliders are after sixty steps, the force of the stop in each, and the last solver.
+fn run_into_stop(options: Options) -> (Vec<f64>, Vec<f64>, &'static str) {
+    let (model, stop) = stopped();
+    let mut s = Simulation::with_options(model, options).unwrap();
+    let (mut solver, mut forces) = ("", Vec::new());
+    for _ in 0..60 {
+        solver = s.step(0.01).unwrap().solve.solver;
+        forces.extend_from_slice(s.reaction(stop));
+    }
+    (s.state().positions.clone(), forces, solver)
+}
+
 #[test]
 fn limits_by_gauss_seidel_are_those_of_the_active_set() {
     let step = |bounded_rows| {
-        let (model, stop) = stopped();
         let mut options = options(LinearSolver::Direct);
         options.bounded_rows = bounded_rows;
         options.tuning.bounds.tolerance = TOLERANCE;
-        let mut s = Simulation::with_options(model, options).unwrap();
-        let (mut solver, mut forces) = ("", Vec::new());
-        for _ in 0..60 {
-            solver = s.step(0.01).unwrap().solve.solver;
-            forces.extend_from_slice(s.reaction(stop));
-        }
-        (s.state().positions.clone(), forces, solver)
+        run_into_stop(options)
     };
     let (set, force, _) = step(BoundedRows::ActiveSet);
     let (sweeps, swept, solver) = step(BoundedRows::GaussSeidel);
@@ -239,20 +244,13 @@ fn bounded_rows_are_refused_by_name() {
 #[test]
 fn limits_by_iterations_are_those_of_factors() {
     let run = |linear, bounded_rows, make: fn() -> Options| {
-        let (model, stop) = stopped();
         let mut options = Options {
             linear,
             bounded_rows,
             ..make()
         };
         options.tuning.bounds.tolerance = TOLERANCE;
-        let mut s = Simulation::with_options(model, options).unwrap();
-        let (mut solver, mut forces) = ("", Vec::new());
-        for _ in 0..60 {
-            solver = s.step(0.01).unwrap().solve.solver;
-            forces.extend_from_slice(s.reaction(stop));
-        }
-        (s.state().positions.clone(), forces, solver)
+        run_into_stop(options)
     };
     for make in [Options::theta, Options::default] {
         let (expected, force, _) = run(LinearSolver::Direct, BoundedRows::ActiveSet, make);

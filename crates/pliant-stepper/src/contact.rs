@@ -46,6 +46,7 @@ pub use report::{
 
 pub(crate) use approach::{Approach, Meeting, places_of_impacts, rebounds};
 pub(crate) use bounce::{Bounce, take_largest_share};
+pub use cones::{ConeSolver, ContactSystem};
 pub use detect::Detection;
 pub use detect::look_ahead;
 pub use detect::{Search, check, predict};
@@ -58,7 +59,6 @@ pub(crate) use turn::Turning;
 
 use crate::system::rigid_nodes::Configuration;
 use crate::{Error, Motion, Options, WorkPart};
-use cones::{ConeSolver, ContactSystem};
 use impact::Impact;
 use newton::NewtonRows;
 pub(crate) use penetration::Penetration;

@@ -39,7 +39,7 @@ pub(super) fn report(summary: &Summary, files: Option<&(PathBuf, Vec<PathBuf>)>)
         table.row("accuracy", text);
     }
     if let Some(contacts) = summary.contacts.as_ref().filter(|c| c.most_active > 0) {
-        contact_rows(&mut table, contacts);
+        contact_rows(&mut table, contacts, summary.statics.is_some());
     }
     if let Some((directory, written)) = files {
         let player = written.iter().find(|f| f.ends_with("play.html"));
@@ -148,9 +148,10 @@ fn accuracy(summary: &Summary) -> Option<String> {
 }
 
 /// Contacts, and what is to be known about their law.
-fn contact_rows(table: &mut Table, c: &ContactSummary) {
+fn contact_rows(table: &mut Table, c: &ContactSummary, at_rest: bool) {
+    let unit = if at_rest { "of the largest force" } else { "m/s" };
     let mut parts = vec![format!(
-        "at most {} at a time, {} that slipped; laws met to {} m/s, overlap {} m at most",
+        "at most {} at a time, {} that slipped; laws met to {} {unit}, overlap {} m at most",
         c.most_active,
         c.most_slipping,
         short(c.residual.worst),

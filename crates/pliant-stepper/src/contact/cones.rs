@@ -46,7 +46,7 @@ const SOLVES: usize = 3;
 /// last solves took, which is in checkpoints: the same step has the same bits. Models with rows of
 /// their own, whose order of elimination may depend on what was solved before, go by islands.
 #[derive(Debug, Default)]
-pub(crate) struct ConeSolver {
+pub struct ConeSolver {
     islands: IslandSolver,
     /// Made when it is first asked for.
     condensed: Option<Box<Condensed>>,
@@ -74,15 +74,16 @@ struct Condensed {
 }
 
 /// The system of a model with rows of contacts, and what to prepare it needs to know of it.
-#[derive(Clone, Copy)]
-pub(crate) struct ContactSystem<'a> {
+#[derive(Clone, Copy, Debug)]
+pub struct ContactSystem<'a> {
     /// The system of the model alone.
-    pub(crate) base: &'a KktSystem,
+    pub base: &'a KktSystem,
     /// With the rows of contacts behind its own.
-    pub(crate) whole: &'a KktSystem,
+    pub whole: &'a KktSystem,
     /// One law, or none, for each row block of the whole.
-    pub(crate) cones: &'a [Option<Cone>],
-    pub(crate) at: Configuration<'a>,
+    pub cones: &'a [Option<Cone>],
+    /// The configuration of the model.
+    pub at: Configuration<'a>,
 }
 
 /// Iterations of each solve.
@@ -93,7 +94,7 @@ fn each(work: BilateralWork) -> usize {
 impl ConeSolver {
     /// Takes the options of the linear solver, the tolerances of a factor, and the options of the
     /// cones.
-    pub(crate) fn configure(
+    pub fn configure(
         &mut self,
         options: &Options,
         direct: DirectOptions,
@@ -124,7 +125,7 @@ impl ConeSolver {
 
     /// Lets contacts miss their laws by so much of the largest velocity without impulses where only
     /// costly methods would bring them closer.
-    pub(crate) fn set_accuracy(&mut self, accuracy: f64) {
+    pub fn set_accuracy(&mut self, accuracy: f64) {
         self.islands.options.accuracy = accuracy;
         if let Some(condensed) = &mut self.condensed {
             condensed.cones.islands.options.accuracy = accuracy;
@@ -158,11 +159,11 @@ impl ConeSolver {
         }
     }
 
-    /// As [`IslandSolver::prepare`].
+    /// Takes the values of a system, in the way that suits it.
     ///
     /// # Errors
     /// Those of [`IslandSolver::prepare`], [`CondensedIslands::prepare`].
-    pub(crate) fn prepare(&mut self, system: ContactSystem<'_>) -> Result<(), ProblemError> {
+    pub fn prepare(&mut self, system: ContactSystem<'_>) -> Result<(), ProblemError> {
         let ContactSystem {
             base,
             whole,
@@ -229,7 +230,7 @@ impl ConeSolver {
     ///
     /// # Errors
     /// Those of [`IslandSolver::solve`], [`CondensedIslands::solve`].
-    pub(crate) fn solve(
+    pub fn solve(
         &mut self,
         system: &KktSystem,
         solution: &mut Solution,
@@ -270,7 +271,7 @@ impl ConeSolver {
     }
 
     /// As [`IslandSolver::free_velocities`].
-    pub(crate) fn free_velocities(&self) -> &[f64] {
+    pub fn free_velocities(&self) -> &[f64] {
         match self.condensed() {
             Some(c) => c.cones.free_velocities(),
             None => self.islands.free_velocities(),

@@ -2,7 +2,7 @@
 
 use super::equilibrium::{FAR, NO_SOLUTION, go_back};
 use super::measure::measure;
-use super::newton::{Found, Tangent, factor_tangent, newton, take_share};
+use super::newton::{Found, Tangent, count_negative_modes, factor_tangent, newton, take_share};
 use super::residual::fill_tangent;
 use super::workspace::{Setting, Workspace};
 use crate::Error;
@@ -44,6 +44,7 @@ pub(crate) fn flow(at: &mut Setting<'_>, work: &mut Workspace) -> Result<bool, E
         if residual <= work.progress.tolerance {
             fill_tangent(at, work, Tangent::Whole)?;
             factor_tangent(at, work, Tangent::Whole)?;
+            count_negative_modes(at, work)?;
             return Ok(true);
         }
         if steps > 0 && steps % ATTEMPTS == 0 {
@@ -94,8 +95,12 @@ enum Solved {
 fn solve_step(at: &mut Setting<'_>, work: &mut Workspace) -> Result<Solved, Error> {
     let (linear, residual) = (&mut work.linear, &work.residual);
     if !work.contacts.is_empty() {
+        work.progress.report.factorisations += 1;
         let step = &mut linear.step;
-        let solved = work.contacts.solve_step(at.system, residual, at.options, step)?;
+        let state = &at.motion.state;
+        let solved = work
+            .contacts
+            .solve_step(at.system, state, residual, at.options, step)?;
         return Ok(solved.map_or(Solved::Indefinite, Solved::Step));
     }
     let system = at.system.assembler.system();
@@ -103,10 +108,12 @@ fn solve_step(at: &mut Setting<'_>, work: &mut Workspace) -> Result<Solved, Erro
         .solver
         .solve(system, &residual.force, &residual.deficit, &mut linear.step)
         .map_err(Error::Solve)?;
-    if linear.kind.redundant > 0 && missed > NO_SOLUTION {
-        return Ok(Solved::Contradiction);
-    }
-    Ok(Solved::Step(0.0))
+    let is_known = linear.solver.kind().is_some();
+    Ok(match missed > NO_SOLUTION {
+        true if !is_known => Solved::Indefinite,
+        true if linear.kind.redundant > 0 => Solved::Contradiction,
+        _ => Solved::Step(0.0),
+    })
 }
 
 fn flow_step(at: &mut Setting<'_>, work: &mut Workspace, resistance: &mut f64) -> Result<bool, Error> {
@@ -121,10 +128,13 @@ fn flow_step(at: &mut Setting<'_>, work: &mut Workspace, resistance: &mut f64) -
             .assembler
             .add_to_diagonal(weights.iter().map(|w| w * more));
         added = *resistance;
-        factor_tangent(at, work, Tangent::Model)?;
-        if work.linear.kind.unheld() > 0 {
-            *resistance *= CHANGE;
-            continue;
+        // With contacts, their solver says whether the system is a minimum.
+        if work.contacts.is_empty() {
+            factor_tangent(at, work, Tangent::Model)?;
+            if work.linear.kind.unheld() > 0 {
+                *resistance *= CHANGE;
+                continue;
+            }
         }
         let free = match solve_step(at, work)? {
             Solved::Step(free) => free,

@@ -53,7 +53,9 @@ enum Active {
 pub(crate) enum By {
     /// By a factor, which counts eigenvalues.
     Factor,
-    /// By iterations, if the options say so.
+    /// By iterations, if the options name a Krylov method.
+    Request,
+    /// By iterations, if the options name a Krylov method, or leave the choice and they pay.
     Either,
 }
 
@@ -86,8 +88,8 @@ impl RestSolver {
             self.motions.set_rigid_nodes(at.rigid_nodes())?;
             return self.prepare_provided(provider, system, by);
         }
-        if by == By::Either
-            && let Some((options, is_asked_for)) = self.options(system)
+        if let Some((options, is_asked_for)) = self.options(system)
+            && (by == By::Either || by == By::Request && is_asked_for)
         {
             self.iterative.options = options;
             self.tangent.clone_from(system);
@@ -142,7 +144,7 @@ impl RestSolver {
             .insert(kept.unwrap_or_else(|| (provider, (provider.make)())));
         solver.set_tolerance(TOLERANCE);
         solver.set_purpose(match by {
-            By::Factor => Purpose::Kind,
+            By::Factor | By::Request => Purpose::Kind,
             By::Either => Purpose::Stationary,
         });
         solver.set_near_null_space(&self.motions);

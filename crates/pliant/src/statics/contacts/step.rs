@@ -4,10 +4,12 @@ use super::RestContacts;
 use crate::statics::workspace::Residual;
 use crate::{Error, Options};
 use pliant_kkt::Extended;
+use pliant_model::State;
 use pliant_solvers::Solution;
-use pliant_solvers::complementarity::{Cone, IslandSolver, Outcome, ProblemError};
-use pliant_stepper::contact::auto_options;
+use pliant_solvers::complementarity::{Cone, Outcome, ProblemError};
+use pliant_stepper::contact::{ConeSolver, ContactSystem, auto_options};
 use pliant_stepper::system::System;
+use pliant_stepper::system::rigid_nodes::Configuration;
 
 /// Measure that the solver of a step is asked for, relative to the displacements that there are
 /// without contacts.
@@ -18,7 +20,7 @@ const ASKED: f64 = 1e-12;
 pub(crate) struct ConeStep {
     cones: Vec<Option<Cone>>,
     system: Extended,
-    solver: IslandSolver,
+    solver: ConeSolver,
     solution: Solution,
     /// Forces that it found (N).
     forces: Vec<f64>,
@@ -39,18 +41,19 @@ impl ConeStep {
 }
 
 impl RestContacts {
-    /// One linear step with all cones, of a system whose `W` resists everything, and what the
-    /// equations miss at present, all contacts included. The whole forces of the contacts are kept
+    /// One linear step from a state with all cones, of a system whose `W` resists everything, and
+    /// what the equations miss at present, all contacts included. The whole forces of the contacts are kept
     /// for [`accept`](Self::accept), the changes of the model's go into `out`. Returns the largest
     /// displacement of a row without contacts; `None` if the solver found no answer.
     pub(crate) fn solve_step(
         &mut self,
         system: &mut System,
+        state: &State,
         residual: &Residual,
         options: &Options,
         out: &mut Solution,
     ) -> Result<Option<f64>, Error> {
-        let assembler = &mut system.assembler;
+        let System { model, assembler, .. } = system;
         let m = assembler.system().m();
         self.tail.b.fill(0.0);
         self.tail.r.fill(0.0);
@@ -71,20 +74,26 @@ impl RestContacts {
         step.cones.extend(self.rows.iter().map(|r| Some(r.cone)));
         step.system.fill(assembler.system(), &[], &self.tail)?;
         step.system.add_impulses(&self.tail, &self.kept.force, -1.0);
-        let Some(system) = step.system.system() else {
+        let Some(whole) = step.system.system() else {
             return Ok(None);
         };
-        step.solver.options = auto_options(&options.contacts);
-        step.solver.options.accuracy = step.solver.options.limits.tolerance;
-        step.solver.options.limits.tolerance = ASKED;
-        step.solver.only = options.contacts.solver;
-        step.solver.bounds = options.tuning.bounds;
-        step.solver.bounds.direct = options.tuning.solver;
-        let solved = step.solver.prepare(system, &step.cones).and_then(|()| {
+        let mut cones = auto_options(&options.contacts);
+        let accuracy = std::mem::replace(&mut cones.limits.tolerance, ASKED);
+        let threads = assembler.threads();
+        step.solver
+            .configure(options, options.tuning.solver, cones, threads);
+        step.solver.set_accuracy(accuracy);
+        let prepared = step.solver.prepare(ContactSystem {
+            base: assembler.system(),
+            whole,
+            cones: &step.cones,
+            at: Configuration { model, state },
+        });
+        let solved = prepared.and_then(|()| {
             step.solution.mu.clear();
             step.solution.mu.resize(m, 0.0);
             step.solution.mu.extend_from_slice(&self.kept.force);
-            step.solver.solve(system, &mut step.solution)
+            step.solver.solve(whole, &mut step.solution)
         });
         let found = match solved {
             Ok(found) => found,

@@ -8,6 +8,7 @@ use pliant::kkt::Support;
 
 mod friction;
 mod shapes;
+mod solids;
 
 /// Balls and points over planes with unit normals; those are listed that touch or will on their
 /// way.

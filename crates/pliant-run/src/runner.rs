@@ -32,6 +32,7 @@ mod inspect;
 mod joints;
 mod probes;
 mod review;
+mod rows;
 mod samples;
 mod sensors;
 mod statics;
@@ -51,6 +52,7 @@ pub use inputs::Inputs;
 pub use inspect::Inspection;
 pub use joints::{JointCoordinate, JointState};
 pub use probes::ProbeSummary;
+pub use rows::Rows;
 pub use statics::{CriticalState, StaticsSummary};
 pub use summary::{
     CertificateSummary, Energy, EnergyShare, LinearisationSummary, NodeState, Residuals, Seconds, Sizes,

@@ -17,7 +17,7 @@ pub use jumps::{BoundedImpulses, Jump, Jumps};
 pub(crate) use ledger::DampingLaw;
 pub use ledger::LedgerMemory;
 pub use ledger::{Account, stored_energies};
-pub(crate) use parts::{PartsWorkspace, find_parts};
+pub(crate) use parts::find_parts;
 pub use report::{RowGap, check, report, row_gaps};
 pub(crate) use report::{correction_error, is_at_bound, violation};
 

@@ -6,8 +6,9 @@ use super::events::{EventSummary, Saying, StopSummary};
 use super::inputs::Inputs;
 use super::joints::JointState;
 use super::probes::ProbeSummary;
+use super::rows::Rows;
 use super::statics::StaticsSummary;
-use pliant::model::{ComponentId, Energies, Momentum, NodeKind, Problem, Treatment};
+use pliant::model::{ComponentId, Energies, Model, Momentum, Node, NodeKind, Problem, Space, Treatment};
 use pliant::solvers::Variable;
 use pliant::{Certificate, Simulation, StepReport};
 use pliant_output::recording::Sample;
@@ -130,7 +131,8 @@ pub struct Summary {
     pub work: WorkCounters,
     /// Time spent.
     pub seconds: Seconds,
-    /// Positions and velocities of all nodes at the end, by name.
+    /// Positions and velocities of nodes at the end, by name: of all but the deformations and
+    /// strains that parts have at their points of integration, which would be nearly all of it.
     #[serde(skip_deserializing)]
     pub state: BTreeMap<String, NodeState>,
     /// Forces of compliant springs and constraints in the last step, by name; a cable's is positive
@@ -347,10 +349,10 @@ pub struct NodeState {
     pub space: String,
     /// `independent` or `mapped`.
     pub kind: &'static str,
-    /// One list per element; bodies: position, then quaternion (w, x, y, z).
-    pub positions: Vec<Vec<f64>>,
-    /// One list per element; bodies: linear in world axes, then angular in body axes.
-    pub velocities: Vec<Vec<f64>>,
+    /// One row per element; bodies: position, then quaternion (w, x, y, z).
+    pub positions: Rows,
+    /// One row per element; bodies: linear in world axes, then angular in body axes.
+    pub velocities: Rows,
 }
 
 impl Residuals {
@@ -590,12 +592,10 @@ impl Summary {
         let (model, state) = (simulation.model(), simulation.state());
         let Momentum { linear, angular } = model.momentum(state);
         (self.momentum, self.angular_momentum) = (linear, angular);
-        for (id, node) in model.node_ids().zip(model.nodes()) {
+        let ids = model.node_ids().zip(model.nodes());
+        for (id, node) in ids.filter(|(_, node)| !is_within_part(model, node)) {
             // Of elements that processes share out, those of all.
-            let rows = |numbers: &[f64], size| {
-                let all = model.gather_elements(id, size, numbers);
-                all.chunks_exact(size).map(<[f64]>::to_vec).collect()
-            };
+            let rows = |numbers: &[f64], size| Rows::new(size, model.gather_elements(id, size, numbers));
             let entry = NodeState {
                 space: node.space.to_string(),
                 kind: if matches!(node.kind, NodeKind::Independent { .. }) {
@@ -648,4 +648,12 @@ fn is_one(count: &usize) -> bool {
 
 fn is_none(count: &usize) -> bool {
     *count == 0
+}
+
+/// Whether a node has the deformations or strains of a part, under the name of the nodes of that:
+/// `beam.strains`.
+fn is_within_part(model: &Model, node: &Node) -> bool {
+    let is_point = node.space.position_size() <= 3 || node.space == Space::Rigid3;
+    let mut dots = node.name.match_indices('.');
+    !is_point && dots.any(|(at, _)| model.node_named(&node.name[..at]).is_some())
 }

@@ -134,7 +134,7 @@ fn is_found_soon(ended: Ended) -> Result<(), String> {
 /// that it came there soon.
 fn is_at(ended: Ended, node: &str, place: [f64; 2], within: f64) -> Result<(), String> {
     let outcome = good(ended)?;
-    let x = outcome.summary.state[node].positions[0].clone();
+    let x = outcome.summary.state[node].positions[0].to_vec();
     let off = (x[0] - place[0]).hypot(x[1] - place[1]).hypot(x[2]);
     is_found_soon(Ok(outcome))?;
     if off <= within {

@@ -267,3 +267,28 @@ fn an_interrupted_run_records_the_same() {
     );
     assert!(last.checkpoint_error.is_none() && last.checkpoint.len() == 2);
 }
+
+/// The state at the end has the nodes that a scene names, strains that it asks for among them, and not
+/// the strains that a solid has at its points of integration: a file of these was thirty times as long.
+#[test]
+fn the_state_at_the_end_is_of_nodes_with_a_name() {
+    let text = "(run: (duration: 0.01), nodes: [
+            Solid(name: \"block\", shape: Box(size: (1, 1, 1), cells: (1, 1, 1)), material: Corotational(young: 1e5, poisson: 0.3),
+                density: 1000),
+            Bodies(name: \"frames\", bodies: [(repeat: 2, position: (\"3 + $i\", 0, 0), shape: Sphere(0.1), mass: 1)]),
+            Mapped(name: \"strain\", parents: [\"frames\"], mapping: BeamStrain()),
+        ])";
+    let outcome = runner(text).run(|_| {});
+    assert!(outcome.error.is_none(), "{:?}", outcome.error);
+    let names: Vec<&str> = outcome.summary.state.keys().map(String::as_str).collect();
+    assert_eq!(names, ["block", "frames", "strain"]);
+    let block = &outcome.summary.state["block"].positions;
+    assert!(!block.is_empty() && block.len() == 8 && block.numbers().len() == 24);
+    assert_eq!(
+        block.iter().map(<[f64]>::to_vec).collect::<Vec<_>>()[7],
+        &block[7]
+    );
+    let file = serde_json::to_value(&outcome.summary).unwrap();
+    let rows = file["state"]["block"]["positions"].as_array().unwrap();
+    assert_eq!((rows.len(), rows[7][2].as_f64()), (8, Some(block[7][2])));
+}

@@ -81,7 +81,7 @@ fn compare(name: &str) {
             );
             for (node, state) in &alone.summary.state {
                 let found = &end.summary.state[node];
-                let [most, size] = off(&found.positions.concat(), &state.positions.concat());
+                let [most, size] = off(found.positions.numbers(), state.positions.numbers());
                 // Sums in another order round otherwise; strains are rounded beside one.
                 assert!(
                     most <= 1e-9 * size + 1e-12,

@@ -75,7 +75,7 @@ fn products_of_inertia_are_those_of_turned_axes() {
                 (mass: 1, angular_velocity: (1, 2, 3), {body})])])"
         );
         let outcome = Runner::new(build(&text).unwrap()).unwrap().run(|_| {});
-        let velocities = outcome.summary.state["b"].velocities[0].clone();
+        let velocities = outcome.summary.state["b"].velocities[0].to_vec();
         let rotation = outcome.summary.state["b"].positions[0][3..].to_vec();
         let spin = Vec3::new(velocities[3], velocities[4], velocities[5]);
         rotate([rotation[0], rotation[1], rotation[2], rotation[3]], spin)

@@ -65,7 +65,7 @@ pub enum SolidMaterial {
 
 /// Moduli of small strains.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(rename = "moduli", deny_unknown_fields)]
+#[serde(rename = "material", deny_unknown_fields)]
 pub struct YoungSpec {
     /// Young's modulus in Pa.
     pub young: Quantity<Pressure>,

@@ -203,6 +203,11 @@ impl Residual {
 }
 
 impl NewtonWorkspace {
+    /// Room for numbers of all nodes, between residuals.
+    fn room(&mut self) -> &mut Vec<f64> {
+        &mut self.nodal.force
+    }
+
     /// The iterate, as contacts see it.
     fn contact_iterate(&self) -> ContactIterate<'_> {
         ContactIterate {

@@ -5,7 +5,7 @@ use super::{Capabilities, Method, stabilise};
 use crate::contact::step;
 use crate::method::gyroscopic;
 use crate::motion::Motion;
-use crate::observe::{Clash, DampingLaw, PartsWorkspace, Residuals, Trace, find_parts};
+use crate::observe::{Clash, DampingLaw, Residuals, Trace, find_parts};
 use crate::report::Timings;
 use crate::sleep;
 use crate::system::rigid_nodes::Configuration;
@@ -19,7 +19,8 @@ use std::time::{Duration, Instant};
 /// The theta method, with its scratch.
 #[derive(Debug, Default)]
 pub(crate) struct Theta {
-    parts: PartsWorkspace,
+    /// Impulses of gyroscopic torques (N s, N m s).
+    spin: Vec<f64>,
     /// Multipliers that the geometric stiffness of rows is made of (N, N m).
     multipliers: Vec<f64>,
     measure: LinearisationMeasure,
@@ -161,7 +162,9 @@ impl Theta {
                 false => geometry,
             });
             let account = &mut trace.account;
-            find_parts(system, start, end, &scheme, &mut self.parts, account);
+            // The measure comes later, and has room for as many numbers.
+            let room = [self.measure.room(), &mut self.spin];
+            find_parts(system, start, end, &scheme, room, account);
         }
         update(system, start, end, &scheme)?;
         if is_measured && trace.solved.status == Status::Converged {

@@ -20,24 +20,32 @@ use crate::{Gyroscopic, NumericalParts};
 use pliant_kkt::Scheme;
 use pliant_model::{ComponentId, Evaluation, Treatment};
 
-/// Velocities of all nodes by the Jacobians of the start, and impulses.
-#[derive(Debug, Default)]
-pub(crate) struct PartsWorkspace {
-    /// The change `dv`, and the velocity `u` by which positions move.
-    change: Vec<f64>,
-    moving: Vec<f64>,
-    /// Impulses of gyroscopic torques.
-    spin: Vec<f64>,
+/// The change of the velocities of all nodes in a linear step, by the Jacobians of the start.
+#[derive(Clone, Copy)]
+struct Change<'a> {
+    /// Velocities at the start, `v`.
+    before: &'a [f64],
+    /// Their change `dv`.
+    by: &'a [f64],
+    beta: f64,
+}
+
+impl Change<'_> {
+    /// The velocity `u = v + beta dv` by which a position moves.
+    fn moving(&self, k: usize) -> f64 {
+        self.before[k] + self.beta * self.by[k]
+    }
 }
 
 /// Takes a linear step apart, before it moves anything: `end` has its multipliers and forces of
-/// supports, and the state of the start. The geometric stiffness is that which was filled.
+/// supports, and the state of the start. The geometric stiffness is that which was filled. `room`
+/// is for numbers of all nodes, `spin` for impulses of gyroscopic torques.
 pub(crate) fn find_parts(
     system: &mut System,
     start: &Motion,
     end: &Motion,
     scheme: &Scheme,
-    parts: &mut PartsWorkspace,
+    [room, spin]: [&mut Vec<f64>; 2],
     account: &mut Account,
 ) {
     system.find_law_forces(&end.state, |m| m.start);
@@ -48,18 +56,27 @@ pub(crate) fn find_parts(
         scheme,
     };
     let h = scheme.h;
-    push_change(step, parts);
-    let (on_change, rows) = rows::parts_of_rows(step, h, parts);
-    let entered = on_change + entered_on_change(step, h, parts, &mut account.room);
-    let stiffness = stiffness_part(step, h, parts) + rows.stiffness;
-    let inertia = inertia_part(step, h, entered, parts, account);
+    push_change(step, room);
+    let change = Change {
+        before: &end.state.velocities,
+        by: room,
+        beta: scheme.beta,
+    };
+    let (on_change, rows) = rows::parts_of_rows(step, h, change);
+    let entered = on_change + entered_on_change(step, h, change, &mut account.room);
+    let stiffness = stiffness_part(step, h, change) + rows.stiffness;
+    let spin = spin_work(step, h, change, spin);
+    let inertia = inertia_part(step, h, entered, change, account) + spin;
+    for (u, v) in room.iter_mut().zip(&end.state.velocities) {
+        *u = v + scheme.beta * *u;
+    }
     let System {
         model,
         evaluation,
         assembler,
         ..
     } = system;
-    let geometry = assembler.geometry_work(model, evaluation, scheme, &end.state, &parts.moving);
+    let geometry = assembler.geometry_work(model, evaluation, scheme, &end.state, room);
     account.parts = Some(NumericalParts {
         inertia,
         geometry,
@@ -68,30 +85,22 @@ pub(crate) fn find_parts(
     });
 }
 
-/// `dv` and `u` of all nodes.
-fn push_change(step: Step<'_>, parts: &mut PartsWorkspace) {
-    let all = step.system.model.velocity_count();
-    parts.change.resize(all, 0.0);
-    parts.moving.resize(all, 0.0);
+/// `dv` of all nodes.
+fn push_change(step: Step<'_>, by: &mut Vec<f64>) {
+    by.resize(step.system.model.velocity_count(), 0.0);
     for node in step.system.model.nodes() {
         let Some(first) = node.first_dof() else { continue };
         let range = node.velocity_range();
         let change = &step.system.solution.x[first..first + range.len()];
-        parts.change[range].copy_from_slice(change);
+        by[range].copy_from_slice(change);
     }
-    step.system
-        .evaluation
-        .push_forward(&step.system.model, &mut parts.change);
-    let pairs = step.end.state.velocities.iter().zip(&parts.change);
-    for (u, (v, dv)) in parts.moving.iter_mut().zip(pairs) {
-        *u = v + step.scheme.beta * dv;
-    }
+    step.system.evaluation.push_forward(&step.system.model, by);
 }
 
 /// Work, on the change of velocity, of impulses that are neither of rows nor stored: from outside,
 /// without a potential, of supports and contacts.
-fn entered_on_change(step: Step<'_>, h: f64, parts: &PartsWorkspace, room: &mut Room) -> f64 {
-    let change = &parts.change;
+fn entered_on_change(step: Step<'_>, h: f64, change: Change<'_>, room: &mut Room) -> f64 {
+    let change = change.by;
     let outside = step.end.controls.external.iter().zip(change);
     let mut sum = h * outside.map(|(f, dv)| f * dv).sum::<f64>();
     sum += h * power_without_potential(&step.system.model, &step.end.state, room, |k| change[k]);
@@ -106,24 +115,18 @@ fn entered_on_change(step: Step<'_>, h: f64, parts: &PartsWorkspace, room: &mut 
 
 /// `(1/2 - beta) dv . q` and the work of inertial forces; with mapped masses
 /// [`close_inertia`](Self::close_inertia) has the rest.
-fn inertia_part(
-    step: Step<'_>,
-    h: f64,
-    entered: f64,
-    parts: &mut PartsWorkspace,
-    account: &mut Account,
-) -> f64 {
+fn inertia_part(step: Step<'_>, h: f64, entered: f64, change: Change<'_>, account: &mut Account) -> f64 {
     let (mut square, mut mapped) = (0.0, 0.0);
     for attachment in step.system.model.masses() {
         let node = step.system.model.node(attachment.node);
         let range = node.velocity_range();
         let (v, p) = super::room(&mut account.room.first, 2 * range.len()).split_at_mut(range.len());
-        let change = &parts.change[range.clone()];
+        let by = &change.by[range.clone()];
         p.fill(0.0);
-        attachment.component.add_product(node.space, 1.0, change, p);
-        square += p.iter().zip(change).map(|(p, dv)| p * dv).sum::<f64>();
+        attachment.component.add_product(node.space, 1.0, by, p);
+        square += p.iter().zip(by).map(|(p, dv)| p * dv).sum::<f64>();
         if node.first_dof().is_none() {
-            let ends = step.end.state.velocities[range].iter().zip(change);
+            let ends = step.end.state.velocities[range].iter().zip(by);
             v.iter_mut()
                 .zip(ends)
                 .for_each(|(v, (start, dv))| *v = start + dv);
@@ -133,30 +136,29 @@ fn inertia_part(
         }
     }
     account.mapped = mapped;
-    let inertial = step.system.evaluation.inertial_force().iter().zip(&parts.moving);
-    let work = h * inertial.map(|(f, u)| f * u).sum::<f64>() + spin_work(step, h, parts);
+    let inertial = step.system.evaluation.inertial_force().iter().enumerate();
+    let work = h * inertial.map(|(k, f)| f * change.moving(k)).sum::<f64>();
     (0.5 - step.scheme.beta) * (square - entered) + work
 }
 
 /// Work of the gyroscopic impulses on the way.
-fn spin_work(step: Step<'_>, h: f64, parts: &mut PartsWorkspace) -> f64 {
-    parts.spin.clone_from(&step.system.scratch.impulse);
+fn spin_work(step: Step<'_>, h: f64, change: Change<'_>, impulse: &mut Vec<f64>) -> f64 {
+    impulse.clone_from(&step.system.scratch.impulse);
     if step.system.options.gyroscopic == Gyroscopic::LinearlyImplicit {
-        let (gain, change) = (h * step.scheme.alpha, &step.system.solution.x);
-        gyroscopic::add_linearised(&step.system.model, &step.end.state, gain, change, &mut parts.spin);
+        let (gain, by) = (h * step.scheme.alpha, &step.system.solution.x);
+        gyroscopic::add_linearised(&step.system.model, &step.end.state, gain, by, impulse);
     }
     let mut sum = 0.0;
     for node in step.system.model.nodes() {
         let Some(first) = node.first_dof() else { continue };
-        let moving = &parts.moving[node.velocity_range()];
-        let spin = parts.spin[first..].iter().zip(moving);
-        sum += spin.map(|(p, u)| p * u).sum::<f64>();
+        let own = impulse[first..].iter().zip(node.velocity_range());
+        sum += own.map(|(p, k)| p * change.moving(k)).sum::<f64>();
     }
     sum
 }
 
 /// `(1/2 - alpha) |dx|_K^2` of all that is treated as a stiffness, and what contacts have of it.
-fn stiffness_part(step: Step<'_>, h: f64, parts: &PartsWorkspace) -> f64 {
+fn stiffness_part(step: Step<'_>, h: f64, change: Change<'_>) -> f64 {
     let mut sum = step
         .system
         .contacts
@@ -174,7 +176,7 @@ fn stiffness_part(step: Step<'_>, h: f64, parts: &PartsWorkspace) -> f64 {
         }
         let node = step.system.model.node(field.node);
         let size = node.space.velocity_size();
-        let moving = &parts.moving[node.velocity_range()];
+        let start = node.first_velocity;
         let evaluation = &step.system.evaluation;
         let groups = evaluation.groups(i);
         let mut room = [0.0; Evaluation::MOST_MADE];
@@ -186,7 +188,7 @@ fn stiffness_part(step: Step<'_>, h: f64, parts: &PartsWorkspace) -> f64 {
         } {
             let alone = [g];
             let list = groups.get(g).map_or(&alone[..], Vec::as_slice);
-            let at = |k: usize| moving[list[k / size] * size + k % size];
+            let at = |k: usize| change.moving(start + list[k / size] * size + k % size);
             let width = (list.len() * size).max(1);
             let block = evaluation.stiffness_block(&step.system.model, i, g, &mut room);
             for (r, row) in block.chunks_exact(width).enumerate() {

@@ -47,6 +47,11 @@ impl LinearisationMeasure {
         every > 0 && !system.sleep.is_any_asleep() && is_sampled()
     }
 
+    /// Room for numbers of all nodes, between measures.
+    pub(crate) fn room(&mut self) -> &mut Vec<f64> {
+        self.work.room()
+    }
+
     /// Takes the motion that the equations begin with.
     pub(crate) fn take_start(&mut self, system: &System, motion: &Motion) {
         take(&mut self.start, motion);

@@ -1,6 +1,6 @@
 //! The share of rows in the numerical part of a step.
 
-use super::PartsWorkspace;
+use super::Change;
 use crate::NumericalParts;
 use crate::observe::Step;
 use crate::observe::energy::is_stiff;
@@ -15,12 +15,12 @@ struct Elastic<'a> {
     group: &'a RowGroup,
     /// Weight of the end of the step in the velocities of the damping.
     alpha: f64,
-    parts: &'a PartsWorkspace,
+    change: Change<'a>,
 }
 
 /// Work, on the change of velocity, of the rows that the ledger enters at the mean velocity, and
 /// the parts of the others.
-pub(super) fn parts_of_rows(step: Step<'_>, h: f64, parts: &PartsWorkspace) -> (f64, NumericalParts) {
+pub(super) fn parts_of_rows(step: Step<'_>, h: f64, change: Change<'_>) -> (f64, NumericalParts) {
     let (mut entered, mut found) = (0.0, NumericalParts::default());
     for group in step.system.model.row_groups() {
         let first = step.system.model.node(group.node).first_velocity;
@@ -31,11 +31,11 @@ pub(super) fn parts_of_rows(step: Step<'_>, h: f64, parts: &PartsWorkspace) -> (
             match group.component {
                 ComponentId::ForceField(i) if !step.system.evaluation.is_hard(group, k) => {
                     if step.system.model.row_law(group) != RowLaw::Viscous {
-                        add_spring(step, h, (i, group, k), parts, &mut found);
+                        add_spring(step, h, (i, group, k), change, &mut found);
                     }
                 }
-                _ if is_entered => entered += impulse * parts.change[first + k],
-                _ => found.rows += impulse * parts.moving[first + k],
+                _ if is_entered => entered += impulse * change.by[first + k],
+                _ => found.rows += impulse * change.moving(first + k),
             }
         }
     }
@@ -49,7 +49,7 @@ fn add_spring(
     step: Step<'_>,
     h: f64,
     (field, group, k): (usize, &RowGroup, usize),
-    parts: &PartsWorkspace,
+    change: Change<'_>,
     found: &mut NumericalParts,
 ) {
     let row = group.first_row + k;
@@ -60,10 +60,10 @@ fn add_spring(
         field,
         group,
         alpha,
-        parts,
+        change,
     };
     let motion = step.system.row_motion.get(row).copied().unwrap_or_default();
-    let way = h * parts.moving[first + k] - (motion.end.0 - motion.start.0);
+    let way = h * change.moving(first + k) - (motion.end.0 - motion.start.0);
     let (g, start) = step.system.evaluation.group_of(field, group.size, k);
     let width = step.system.evaluation.compliance(field).width(g);
     let compliance = &step.system.evaluation.compliance(field).block(g)[(k - start) * width..][..width];
@@ -130,7 +130,7 @@ impl Elastic<'_> {
                 .copied()
                 .unwrap_or_default();
             let rate = weight * motion.end.1 + (1.0 - weight) * motion.start.1;
-            s.end.state.velocities[velocities + c] + weight * self.parts.change[velocities + c] - rate
+            s.end.state.velocities[velocities + c] + weight * self.change.by[velocities + c] - rate
         };
         let terms = row.iter().enumerate().filter(|(_, b)| **b != 0.0);
         force + terms.map(|(c, b)| b * rate(first + c)).sum::<f64>()

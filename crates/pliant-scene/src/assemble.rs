@@ -454,7 +454,7 @@ pub(super) fn assemble(file: &SceneFile, settings: &Settings) -> Result<BuiltSce
     observables::variables(&mut builder, scene, &settings.varied)?;
     observables::signals(&mut builder, scene)?;
     builder.follow()?;
-    builder.duration = run::length(&builder, "duration", settings.duration, &scene.run.duration)?;
+    builder.duration = run::duration(&builder, settings.duration, &scene.run)?;
     starts::find(&mut builder)?;
     joints::index_joints(&mut builder)?;
     nodes(&mut builder, scene)?;

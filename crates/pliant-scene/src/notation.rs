@@ -11,6 +11,7 @@
 //! on it (`repeat`), before the schema is read.
 
 mod complaint;
+mod keys;
 mod merge;
 mod read;
 mod repeat;

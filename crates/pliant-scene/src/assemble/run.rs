@@ -298,6 +298,18 @@ fn integrator(builder: &Builder<'_>, spec: &IntegratorSpec) -> Result<Integrator
     })
 }
 
+/// The time that a run takes, from the command line or the file. Equilibria take none: pictures of
+/// a path of them are spread over a second, if the file does not say otherwise.
+pub(super) fn duration(builder: &Builder<'_>, given: Option<f64>, run: &Run) -> Result<f64> {
+    let message = "missing key `duration` in `run`".to_owned();
+    match (&run.duration, given) {
+        (_, Some(value)) => given_length("duration", value),
+        (Some(written), None) => length(builder, "duration", None, written),
+        (None, None) if run.statics.is_some() => Ok(1.0),
+        (None, None) => builder.wrong(&[Where::Key("run")], message, None),
+    }
+}
+
 /// A positive time, from the command line or the file.
 pub(super) fn length(
     builder: &Builder<'_>,
@@ -307,12 +319,17 @@ pub(super) fn length(
 ) -> Result<f64> {
     match given {
         None => builder.positive(written, Where::Key(key)),
-        Some(value) if value > 0.0 && value.is_finite() => Ok(value),
-        Some(value) => {
-            let message = format!("the {key} is {value}, but must be positive and finite");
-            Err(SceneError::Setting { message, help: None })
-        }
+        Some(value) => given_length(key, value),
     }
+}
+
+/// A positive time from the command line.
+fn given_length(key: &'static str, value: f64) -> Result<f64> {
+    if value > 0.0 && value.is_finite() {
+        return Ok(value);
+    }
+    let message = format!("the {key} is {value}, but must be positive and finite");
+    Err(SceneError::Setting { message, help: None })
 }
 
 /// A number in (0, 1].

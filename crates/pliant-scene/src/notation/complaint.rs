@@ -1,5 +1,6 @@
 //! Errors in the notation of a scene, before any number is looked at.
 
+use super::keys::home_of;
 use pliant_expression::suggest;
 use serde::de::{Error, Expected, Unexpected};
 use std::fmt::{self, Display};
@@ -69,7 +70,10 @@ impl Complaint {
     pub(crate) fn into_parts(self) -> (String, Range<usize>, Option<String>) {
         let message = self.to_string();
         let help = match &self.0.fault {
-            Fault::UnknownKey(found, known) => suggest::hint(found, "known keys", known.iter().copied()),
+            Fault::UnknownKey(found, known) => match home_of(found, known) {
+                Some(home) => Some(format!("`{found}` is a key of {home}")),
+                None => suggest::hint(found, "known keys", known.iter().copied()),
+            },
             Fault::UnknownKind(found, known) => suggest::hint(found, "known kinds", known.iter().copied()),
             _ => self.0.help,
         };
@@ -87,6 +91,7 @@ impl Display for Complaint {
             Fault::Other(message) => return f.write_str(message),
         }
         match self.0.outer {
+            Some("Scene") => f.write_str(" in the scene"),
             Some(outer) => write!(f, " in `{outer}`"),
             None => Ok(()),
         }

@@ -1,11 +1,11 @@
 //! The entries of included files among those of the scene that includes them.
 
+use super::keys::keys_of;
 use super::tree::{Content, Entry};
 use super::{Complaint, Tree};
 use crate::schema::{IncludeSpec, Run, Scene};
 use pliant_expression::suggest;
-use serde::de::value::Error as Fault;
-use serde::de::{Deserialize, Deserializer, Error, Visitor};
+use serde::de::{Deserialize, Error};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
@@ -120,7 +120,7 @@ impl Tree {
     /// Makes names of the parameters and groups of a part those of the scene, with the values that
     /// the entry of its instance gives them.
     pub(crate) fn take_in(&self, name: &str, entry: &Self, part: &mut Self) -> Result<(), Complaint> {
-        let known = keys();
+        let known = keys_of::<Scene>();
         let whole = part.range.clone();
         let Some(top) = part.top_mut() else {
             let message = "expected a scene: keys with values, as in (key: value)";
@@ -248,44 +248,13 @@ fn join(to: &mut Tree, from: Tree) -> Result<(), Complaint> {
     Ok(())
 }
 
-/// All keys of a scene.
-fn keys() -> &'static [&'static str] {
-    struct Keys(std::cell::Cell<&'static [&'static str]>);
-    impl<'de> Deserializer<'de> for &Keys {
-        type Error = Fault;
-
-        fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Fault> {
-            Err(Fault::custom(""))
-        }
-
-        fn deserialize_struct<V: Visitor<'de>>(
-            self,
-            _: &'static str,
-            fields: &'static [&'static str],
-            _: V,
-        ) -> Result<V::Value, Fault> {
-            self.0.set(fields);
-            Err(Fault::custom(""))
-        }
-
-        serde::forward_to_deserialize_any! {
-            bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit
-            unit_struct newtype_struct seq tuple tuple_struct map enum identifier ignored_any
-        }
-    }
-    let keys = Keys(std::cell::Cell::new(&[]));
-    // Always an error: only the names of the keys are asked for.
-    drop(Scene::deserialize(&keys));
-    keys.0.get()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn every_key_of_a_scene_is_a_list_has_names_or_is_of_the_scene_alone() {
-        let known = keys();
+        let known = keys_of::<Scene>();
         assert!(
             OWN.iter()
                 .chain(&NAMED)

@@ -13,8 +13,9 @@ use serde::Deserialize;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "run", deny_unknown_fields)]
 pub struct Run {
-    /// Simulated time.
-    pub duration: Quantity<Time>,
+    /// Simulated time; required but of an equilibrium, which takes none.
+    #[serde(default)]
+    pub duration: Option<Quantity<Time>>,
     /// Length of a step; 0.01 by default.
     #[serde(default = "default_step")]
     pub step: Quantity<Time>,

@@ -253,9 +253,10 @@ pub(super) fn body_at(
     element: &Amount,
 ) -> Result<(NodeId, usize)> {
     let id = builder.node(node, name, key)?;
+    // The other side may name the same node.
     let places = [
-        Where::Literal(name, node),
         Where::Field(name, key),
+        Where::Literal(name, node),
         Where::Name(name),
     ];
     let target = builder.model.node(id);

@@ -1,6 +1,6 @@
 //! Errors in the notation of a scene, before any number is looked at.
 
-use super::keys::home_of;
+use super::keys::{home_of, word_for};
 use pliant_expression::suggest;
 use serde::de::{Error, Expected, Unexpected};
 use std::fmt::{self, Display};
@@ -70,11 +70,15 @@ impl Complaint {
     pub(crate) fn into_parts(self) -> (String, Range<usize>, Option<String>) {
         let message = self.to_string();
         let help = match &self.0.fault {
-            Fault::UnknownKey(found, known) => match home_of(found, known) {
-                Some(home) => Some(format!("`{found}` is a key of {home}")),
-                None => suggest::hint(found, "known keys", known.iter().copied()),
+            Fault::UnknownKey(found, known) => match (home_of(found, known), word_for(found, known)) {
+                (Some(home), _) => Some(format!("`{found}` is a key of {home}")),
+                (None, Some(word)) => Some(format!("`{found}` is `{word}` here")),
+                _ => suggest::hint(found, "known keys", known.iter().copied()),
             },
-            Fault::UnknownKind(found, known) => suggest::hint(found, "known kinds", known.iter().copied()),
+            Fault::UnknownKind(found, known) => match word_for(found, known) {
+                Some(word) => Some(format!("`{found}` is `{word}` here")),
+                None => suggest::hint(found, "known kinds", known.iter().copied()),
+            },
             _ => self.0.help,
         };
         (message, self.0.range.unwrap_or_default(), help)

@@ -52,3 +52,83 @@ pub(super) fn home_of(key: &str, known: &[&str]) -> Option<&'static str> {
     let has = |keys: &&[&str]| keys.contains(&key) && keys[..] != *known;
     homes.iter().find(|(_, keys)| has(keys)).map(|(home, _)| *home)
 }
+
+/// Words of other programs, in small letters without lines below, and ours, of which the first that
+/// is known stands.
+const WORDS: &[(&str, &[&str])] = &[
+    ("anchor", &["at"]),
+    ("angularvelocity", &["angular_velocity"]),
+    ("backwardeuler", &["Theta"]),
+    ("ballandsocket", &["Ball"]),
+    ("body1", &["a"]),
+    ("body2", &["b"]),
+    ("bodya", &["a"]),
+    ("bodyb", &["b"]),
+    ("child", &["b"]),
+    ("cuboid", &["Box"]),
+    ("dt", &["step"]),
+    ("e", &["young"]),
+    ("endtime", &["duration"]),
+    ("fem", &["Solid"]),
+    ("filename", &["file"]),
+    ("frictioncoefficient", &["friction"]),
+    ("halfspace", &["Plane"]),
+    ("impliciteuler", &["Theta"]),
+    ("mu", &["friction"]),
+    ("nu", &["poisson"]),
+    ("omega", &["angular_velocity"]),
+    ("orientation", &["rotation"]),
+    ("origin", &["at", "position"]),
+    ("parent", &["a", "node"]),
+    ("poissonratio", &["poisson"]),
+    ("poissonsratio", &["poisson"]),
+    ("pos", &["position", "at"]),
+    ("prismatic", &["Slider"]),
+    ("quat", &["rotation"]),
+    ("quaternion", &["rotation"]),
+    ("revolute", &["Hinge"]),
+    ("rho", &["density"]),
+    ("rigid", &["Bodies"]),
+    ("rigidbodies", &["Bodies"]),
+    ("rigidbody", &["Bodies"]),
+    ("rpy", &["rotation"]),
+    ("spherical", &["Ball"]),
+    ("static", &["Fixed"]),
+    ("stvk", &["StVenantKirchhoff"]),
+    ("tetrahedra", &["Solid"]),
+    ("time", &["duration"]),
+    ("timestep", &["step"]),
+    ("translation", &["position"]),
+    ("velocities", &["velocity"]),
+    ("weld", &["Fixed"]),
+    ("xyz", &["position", "at"]),
+    ("youngmodulus", &["young"]),
+    ("youngsmodulus", &["young"]),
+];
+
+/// The key or kind, of those that are known, that other programs give this name.
+pub(super) fn word_for(found: &str, known: &[&'static str]) -> Option<&'static str> {
+    let plain: String = found.chars().filter(|c| *c != '_').collect();
+    let plain = plain.to_lowercase();
+    let (_, ours) = WORDS.iter().find(|(theirs, _)| *theirs == plain)?;
+    ours.iter().find(|own| known.contains(own)).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_other_programs_are_those_that_stand_there() {
+        assert_eq!(word_for("Revolute", &["Ball", "Hinge"]), Some("Hinge"));
+        assert_eq!(word_for("youngs_modulus", &["young", "poisson"]), Some("young"));
+        assert_eq!(word_for("pos", &["at"]), Some("at"));
+        assert_eq!(word_for("dt", &["duration"]), None);
+        let plain = |word: &str| word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
+        assert!(
+            WORDS
+                .iter()
+                .all(|(theirs, ours)| plain(theirs) && !ours.is_empty())
+        );
+    }
+}

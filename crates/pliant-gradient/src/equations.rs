@@ -366,8 +366,14 @@ impl Equations {
         if let Some(span) = at.kinetics.span() {
             for mass in problem.masses() {
                 let node = problem.node(mass.node);
-                let Some(first) = node.first_dof() else { continue };
                 let range = node.velocity_range();
+                let Some(first) = node.first_dof() else {
+                    // That of motion along curves, which the rest balances.
+                    let inertial = &evaluation.inertial_force()[range.clone()];
+                    let sizes = self.acceleration[range].iter_mut().zip(inertial);
+                    sizes.for_each(|(size, f)| *size += f.abs());
+                    continue;
+                };
                 let inertia = &mut sizes.inertia;
                 inertia.clear();
                 inertia.resize(range.len(), 0.0);
@@ -490,23 +496,11 @@ fn check(problem: &Problem) -> Result<(), GradientError> {
             "its force depends on the past, whose derivative is not built",
         );
     }
-    let mut linear = vec![true; problem.nodes().len()];
     for (index, node) in problem.nodes().iter().enumerate() {
-        if let pliant_model::NodeKind::Mapped { mapping, parents, .. } = &node.kind {
-            linear[index] = mapping.is_linear() && parents.iter().all(|p| linear[p.index()]);
-        }
         if problem.element_share(index).is_some() {
             return refuse(
                 format!("`{}`", node.name),
                 "its elements are shared out among processes, over which derivatives are not built",
-            );
-        }
-    }
-    for mass in problem.masses() {
-        if !linear[mass.node.index()] {
-            return refuse(
-                format!("the mass `{}`", mass.name),
-                "it is on a node whose mapping is not linear, and the derivative of its inertia is not built",
             );
         }
     }

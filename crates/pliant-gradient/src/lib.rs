@@ -8,6 +8,7 @@
 //! [`Family`] the dependence of a model on parameters. Trajectories are in the facade `pliant`,
 //! which takes the steps. The crate takes no step and finds no equilibrium.
 
+mod acceleration;
 mod contact_family;
 mod contact_way;
 mod contacts;

@@ -3,6 +3,7 @@
 
 use crate::GradientError;
 use crate::StateVector;
+use crate::acceleration::{AccelerationVariation, bent_nodes};
 use crate::contacts::{ContactChange, Contacts, EndVelocities, EquationWeights, StartDirection, StepEnds};
 use crate::deformed::DeformedNodes;
 use crate::equations::{Equations, KeptMoment, Moment};
@@ -59,6 +60,10 @@ pub(crate) struct Linearised {
     pub(crate) variation: VelocityVariation,
     /// Nodes whose velocities count whatever their laws depend on.
     pub(crate) moving: Vec<usize>,
+    /// Of masses on nodes that are mapped nonlinearly.
+    accelerations: Option<Box<AccelerationVariation>>,
+    /// The nodes that are.
+    bent: Vec<bool>,
     /// The nodes whose velocities count, as the variation was planned for, and at present.
     counted: [Vec<bool>; 2],
     /// Inverse of the time that differences of velocities are divided by, and rate of damping in
@@ -85,6 +90,8 @@ impl Linearised {
             geometry: (0..nodes).map(shapes).collect(),
             variation: VelocityVariation::default(),
             moving: Vec::new(),
+            accelerations: AccelerationVariation::plan(problem, evaluation).map(Box::new),
+            bent: bent_nodes(problem),
             counted: Default::default(),
             gains: None,
             nodes: std::array::from_fn(|_| vec![0.0; problem.velocity_count()]),
@@ -129,6 +136,9 @@ impl Linearised {
         let [planned, counted] = &mut self.counted;
         self.laws.on_velocities(problem, counted);
         self.moving.iter().for_each(|node| counted[*node] = true);
+        let accelerated = self.accelerations.as_deref().filter(|_| self.gains.is_some());
+        let masses = accelerated.map_or(&[][..], AccelerationVariation::nodes);
+        masses.iter().for_each(|node| counted[*node] = true);
         if let Some(deformed) = &mut self.deformed {
             let v = &state.velocities;
             deformed
@@ -141,6 +151,18 @@ impl Linearised {
         }
         let v = &state.velocities;
         self.variation.evaluate(problem, evaluation, placed, v);
+        if let (Some(accelerations), true) = (&mut self.accelerations, at.kinetics.moves()) {
+            accelerations.evaluate(problem, evaluation, placed, |a| {
+                a.fill(0.0);
+                let Some(span) = at.kinetics.span() else { return };
+                scatter(problem, at.start_velocity, a);
+                for node in problem.nodes().iter().filter(|node| node.first_dof().is_some()) {
+                    let range = node.velocity_range();
+                    let ends = a[range.clone()].iter_mut().zip(&v[range]);
+                    ends.for_each(|(a, end)| *a = (end - *a) / span);
+                }
+            })?;
+        }
         Ok(())
     }
 
@@ -181,11 +203,26 @@ impl Linearised {
         forces.fill(0.0);
         self.laws.add_forces([seen, us], forces);
         if let Some([gain, rate]) = self.gains {
+            if let Some(accelerations) = &mut self.accelerations {
+                scatter(problem, u, &mut accelerations.change);
+                accelerations.change.iter_mut().for_each(|a| *a *= gain);
+                accelerations.apply(problem, evaluation, [ys, us]);
+            }
             for mass in problem.masses() {
                 let node = problem.node(mass.node);
                 let range = node.velocity_range();
+                let bent = self
+                    .accelerations
+                    .as_deref()
+                    .filter(|_| self.bent[mass.node.index()]);
+                let rate = if bent.is_some() { rate } else { gain + rate };
+                let of = &mut forces[range.clone()];
                 mass.component
-                    .add_product(node.space, -gain - rate, &us[range.clone()], &mut forces[range]);
+                    .add_product(node.space, -rate, &us[range.clone()], of);
+                if let Some(accelerations) = bent {
+                    let change = &accelerations.change[range];
+                    mass.component.add_product(node.space, -1.0, change, of);
+                }
             }
             each_spin(problem, &state.velocities, |at, gyroscopic| {
                 let torque = gyroscopic * vec3(us, at);
@@ -413,11 +450,30 @@ impl Linearised {
             deformed.see_transposed(problem, [ys, us]);
         }
         if let Some([gain, rate]) = self.gains {
+            if let Some(accelerations) = &mut self.accelerations {
+                accelerations.change.fill(0.0);
+            }
             for mass in problem.masses() {
                 let node = problem.node(mass.node);
                 let range = node.velocity_range();
+                let weights = &forces[range.clone()];
+                let bent = self.accelerations.as_deref_mut();
+                let bent = bent.filter(|_| self.bent[mass.node.index()]);
+                let rate = if bent.is_some() { rate } else { gain + rate };
                 mass.component
-                    .add_product(node.space, -gain - rate, &forces[range.clone()], &mut us[range]);
+                    .add_product(node.space, -rate, weights, &mut us[range.clone()]);
+                if let Some(accelerations) = bent {
+                    let change = &mut accelerations.change[range];
+                    mass.component.add_product(node.space, -1.0, weights, change);
+                }
+            }
+            if let Some(accelerations) = &mut self.accelerations {
+                accelerations.apply_transposed(problem, evaluation, [ys, us]);
+                for node in problem.nodes().iter().filter(|node| node.first_dof().is_some()) {
+                    let range = node.velocity_range();
+                    let weights = us[range.clone()].iter_mut().zip(&accelerations.change[range]);
+                    weights.for_each(|(u, a)| *u += gain * a);
+                }
             }
             each_spin(problem, &state.velocities, |at, gyroscopic| {
                 let torque = gyroscopic.transpose() * vec3(forces, at);
@@ -565,12 +621,12 @@ fn push(
     }
 }
 
-/// Visits the rotations of all bodies with a mass of their own: their place among the velocities of
+/// Visits the rotations of all bodies with a mass, independent and mapped ones: their place among the velocities of
 /// all nodes, and the derivative of `w x I w` by `w`.
 fn each_spin(problem: &Problem, velocities: &[f64], mut f: impl FnMut(usize, Mat3)) {
     for mass in problem.masses() {
         let node = problem.node(mass.node);
-        if node.first_dof().is_none() || node.space != Space::Rigid3 {
+        if node.space != Space::Rigid3 {
             continue;
         }
         for e in 0..node.count {

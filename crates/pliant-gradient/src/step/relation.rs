@@ -1,6 +1,7 @@
 //! The relations of the nonlinear step and of BDF2 between velocities, accelerations and places.
 
 use crate::GradientError;
+use crate::acceleration::first_bent_mass;
 use crate::equations::Equations;
 use crate::taken::StepWeights;
 use pliant_kkt::Scheme;
@@ -68,8 +69,9 @@ impl Relation {
 /// equation has.
 ///
 /// # Errors
-/// [`GradientError::Weights`]; [`GradientError::NotBuilt`] for hard rows that hold a position on
-/// one side where `beta` is below 1.
+/// [`GradientError::Weights`]; [`GradientError::NotBuilt`] for masses on nodes that are mapped
+/// nonlinearly where a weight is below 1, and for hard rows that hold a position on one side where
+/// `beta` is.
 pub(super) fn check_weights(equations: &Equations, weights: StepWeights) -> Result<(), GradientError> {
     let StepWeights { alpha, beta } = weights;
     if [alpha, beta].iter().any(|w| !(*w > 0.0 && *w <= 1.0)) {
@@ -78,6 +80,12 @@ pub(super) fn check_weights(equations: &Equations, weights: StepWeights) -> Resu
     let Equations {
         problem, evaluation, ..
     } = equations;
+    if let (Some(mass), true) = (first_bent_mass(problem), weights != StepWeights::END) {
+        return Err(GradientError::NotBuilt {
+            what: format!("the mass `{mass}` in steps with weights below 1"),
+            why: "it is on a node whose mapping is not linear: take `alpha` and `beta` of 1",
+        });
+    }
     let is_one_sided = |group: &&RowGroup| {
         let bounds = problem.bounds(group);
         let holds = match group.component {

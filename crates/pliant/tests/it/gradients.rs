@@ -8,6 +8,7 @@ mod controls;
 mod elements;
 mod errors;
 mod impacts;
+mod masses;
 mod memory;
 mod rest;
 mod smoothing;

@@ -1,0 +1,322 @@
+//! How accelerations of mapped nodes change with positions and velocities: what the inertia of
+//! masses on nodes that are mapped nonlinearly depends on.
+
+use crate::GradientError;
+use crate::kinematics::{is_linear, places};
+use pliant_dense::vec3;
+use pliant_model::{Blocks, Evaluation, Model, NodeKind, Space, State};
+
+/// The longest way of a node (m, rad) by which differences of curvatures are taken: their error is
+/// of the fourth order in its share of the size of a mapping.
+const WAY: f64 = 1e-4;
+
+/// The differences of fourth order of a derivative at zero: places, and weights over the step.
+const DIFFERENCES: [(f64, f64); 4] = [
+    (-2.0, 1.0 / 12.0),
+    (-1.0, -8.0 / 12.0),
+    (1.0, 8.0 / 12.0),
+    (2.0, -1.0 / 12.0),
+];
+
+/// Whether each node hangs on independent ones by mappings of which one is not linear.
+pub(crate) fn bent_nodes(model: &Model) -> Vec<bool> {
+    let mut bent = vec![false; model.nodes().len()];
+    for (index, node) in model.nodes().iter().enumerate() {
+        if let NodeKind::Mapped { parents, .. } = &node.kind {
+            bent[index] = !is_linear(model, index) || parents.iter().any(|p| bent[p.index()]);
+        }
+    }
+    bent
+}
+
+/// The name of the first mass on such a node.
+pub(crate) fn first_bent_mass(model: &Model) -> Option<&str> {
+    let bent = bent_nodes(model);
+    let mut masses = model.masses().iter();
+    masses
+        .find(|mass| bent[mass.node.index()])
+        .map(|mass| mass.name.as_str())
+}
+
+/// The derivative of the accelerations of mapped nodes that carry masses.
+///
+/// **Equation.** With the velocities `v` and accelerations `a` of the parents of a mapping,
+/// `a_child = J a + T(v) v` where `T(v) y = d(J v)/dx y`, so that
+///
+/// ```math
+/// da_child = J da + [T(a) + D(v)] y + T(v) u + T(u) v,   D(v) y = d(T(v) v)/dx y
+/// ```
+///
+/// for displacements `y` and changes `u` of the velocities of the parents. `T` is made of the whole
+/// geometric stiffness of unit forces, and third derivatives of a mapping commute but for
+/// turns of bodies: `D(v) y = d/ds T_(x (+) s v)(v) y + T(v) (y x v)`, a derivative along the motion
+/// alone, by differences of fourth order.
+#[derive(Debug)]
+pub(crate) struct AccelerationVariation {
+    /// The mapped nodes with such masses, and the mapped ones that they hang on, parents first.
+    nodes: Vec<usize>,
+    /// Of each node with a nonlinear mapping.
+    bends: Vec<Option<Bend>>,
+    unit: Vec<f64>,
+    acceleration: Vec<f64>,
+    /// Changes of accelerations of all nodes, or weights of them.
+    pub(crate) change: Vec<f64>,
+    moved: State,
+    element: [Vec<f64>; 2],
+}
+
+/// The derivative of the accelerations of one mapping, beside `J da`.
+#[derive(Debug)]
+struct Bend {
+    /// Room for the geometric stiffness of a unit force.
+    curvature: Blocks,
+    /// By displacements and by velocities, a row for each coordinate of an element.
+    by: [Blocks; 2],
+}
+
+impl AccelerationVariation {
+    /// Plans the derivative for the masses of a model; none where these hang on linear mappings.
+    pub(crate) fn plan(model: &Model, evaluation: &Evaluation) -> Option<Self> {
+        let bent = bent_nodes(model);
+        let mut needed = vec![false; model.nodes().len()];
+        for mass in model.masses().iter().filter(|mass| bent[mass.node.index()]) {
+            needed[mass.node.index()] = true;
+        }
+        if !needed.contains(&true) {
+            return None;
+        }
+        for (index, node) in model.nodes().iter().enumerate().rev() {
+            if let (NodeKind::Mapped { parents, .. }, true) = (&node.kind, needed[index]) {
+                parents.iter().for_each(|p| needed[p.index()] = true);
+            }
+        }
+        let is_mapped = |index: &usize| model.nodes()[*index].first_dof().is_none();
+        let all = 0..model.nodes().len();
+        let nodes: Vec<usize> = all
+            .clone()
+            .filter(|index| needed[*index])
+            .filter(is_mapped)
+            .collect();
+        let bend = |index: usize| {
+            let bends = nodes.contains(&index) && !is_linear(model, index);
+            bends.then(|| {
+                let curvature = evaluation.geometric_shapes(model, index);
+                let size = model.nodes()[index].space.velocity_size();
+                let shapes = || (0..curvature.len()).map(|e| (size, curvature.width(e)));
+                Bend {
+                    by: [Blocks::new(shapes()), Blocks::new(shapes())],
+                    curvature,
+                }
+            })
+        };
+        let numbers = model.velocity_count();
+        Some(Self {
+            bends: all.map(bend).collect(),
+            nodes,
+            unit: vec![0.0; numbers],
+            acceleration: vec![0.0; numbers],
+            change: vec![0.0; numbers],
+            moved: State::default(),
+            element: Default::default(),
+        })
+    }
+
+    /// The mapped nodes that it is of, parents first.
+    pub(crate) fn nodes(&self) -> &[usize] {
+        &self.nodes
+    }
+
+    /// Evaluates it at a state that was evaluated, for accelerations of the independent nodes, which
+    /// `acceleration` writes among the velocity coordinates of all nodes.
+    ///
+    /// # Errors
+    /// [`GradientError::Model`] where a mapping is not defined close to the state.
+    pub(crate) fn evaluate(
+        &mut self,
+        model: &Model,
+        evaluation: &mut Evaluation,
+        state: &State,
+        acceleration: impl FnOnce(&mut [f64]),
+    ) -> Result<(), GradientError> {
+        acceleration(&mut self.acceleration);
+        evaluation.push_forward(model, &mut self.acceleration);
+        for (a, bias) in self.acceleration.iter_mut().zip(evaluation.bias()) {
+            *a += bias;
+        }
+        let v = &state.velocities;
+        for index in 0..self.bends.len() {
+            self.add_curvature(model, evaluation, state, index, v, None);
+        }
+        let fastest = v.iter().fold(0.0f64, |most, v| most.max(v.abs()));
+        if fastest == 0.0 {
+            return Ok(());
+        }
+        let step = WAY / fastest;
+        for (place, weight) in DIFFERENCES {
+            self.moved.clone_from(state);
+            for node in model.nodes().iter().filter(|node| node.first_dof().is_some()) {
+                let (size, range) = (node.space.velocity_size(), node.velocity_range());
+                let positions = &mut self.moved.positions[node.position_range()];
+                let each = positions.chunks_exact_mut(node.space.position_size());
+                for (x, v) in each.zip(v[range].chunks_exact(size)) {
+                    let way: Vec<f64> = v.iter().map(|v| place * step * v).collect();
+                    node.space.retract(x, &way);
+                }
+            }
+            evaluation.propagate(model, &mut self.moved)?;
+            let moved = std::mem::take(&mut self.moved);
+            for index in 0..self.bends.len() {
+                self.add_curvature(model, evaluation, &moved, index, v, Some(weight / step));
+            }
+            self.moved = moved;
+        }
+        // The Jacobians of the state again.
+        self.moved.clone_from(state);
+        evaluation.propagate(model, &mut self.moved)?;
+        Ok(())
+    }
+
+    /// Adds what the curvatures of a node at a state give: with a `share`, to the derivative along the
+    /// motion, without one all others, in the place of what there was.
+    fn add_curvature(
+        &mut self,
+        model: &Model,
+        evaluation: &mut Evaluation,
+        state: &State,
+        index: usize,
+        v: &[f64],
+        share: Option<f64>,
+    ) {
+        let Some(Bend { curvature, by }) = &mut self.bends[index] else {
+            return;
+        };
+        let node = &model.nodes()[index];
+        let size = node.space.velocity_size();
+        let [by_position, by_velocity] = by;
+        for i in 0..size {
+            let unit = &mut self.unit[node.velocity_range()];
+            unit.fill(0.0);
+            unit.iter_mut().skip(i).step_by(size).for_each(|f| *f = 1.0);
+            evaluation.write_force_derivative(model, state, index, &self.unit, curvature);
+            self.unit[node.velocity_range()].fill(0.0);
+            for e in 0..node.count {
+                let width = curvature.width(e);
+                let own = i * width..(i + 1) * width;
+                let [on_positions, on_velocities] = [&mut *by_position, &mut *by_velocity]
+                    .map(|blocks| &mut blocks.block_mut(e)[own.clone()]);
+                let places = places(model, evaluation, index, e);
+                let rows = curvature.block(e).chunks_exact(width.max(1)).zip(places.clone());
+                if let Some(share) = share {
+                    for (row, a) in rows {
+                        let along = on_positions.iter_mut().zip(row);
+                        along.for_each(|(d, g)| *d += share * v[a] * g);
+                    }
+                    continue;
+                }
+                on_positions.fill(0.0);
+                on_velocities.fill(0.0);
+                for (k, (row, a)) in rows.enumerate() {
+                    for (c, g) in row.iter().enumerate() {
+                        on_positions[c] += self.acceleration[a] * g;
+                        on_velocities[c] += v[a] * g;
+                    }
+                    let turned: f64 = row.iter().zip(places.clone()).map(|(g, c)| g * v[c]).sum();
+                    self.element[0].resize(width, 0.0);
+                    self.element[0][k] = turned;
+                }
+                add_turns(model, evaluation, [index, e], v, on_velocities, on_positions);
+                let second = on_velocities.iter_mut().zip(&self.element[0]);
+                second.for_each(|(b, t)| *b += t);
+            }
+        }
+    }
+
+    /// Writes the change of the accelerations of all nodes, of which [`change`](Self::change) has
+    /// that of the independent ones, for displacements and changes of velocity of all nodes.
+    pub(crate) fn apply(&mut self, model: &Model, evaluation: &Evaluation, [ys, us]: [&[f64]; 2]) {
+        for index in &self.nodes {
+            let node = &model.nodes()[*index];
+            let size = node.space.velocity_size();
+            for e in 0..node.count {
+                let places = places(model, evaluation, *index, e);
+                let first = node.first_velocity + e * size;
+                let [jacobian, numbers] = &mut self.element;
+                evaluation.write_whole_jacobian(model, *index, e, [&mut *jacobian, numbers]);
+                let width = (jacobian.len() / size).max(1);
+                for (i, row) in jacobian.chunks_exact(width).enumerate() {
+                    let terms = row.iter().zip(places.clone());
+                    let mut sum: f64 = terms.map(|(j, k)| j * self.change[k]).sum();
+                    if let Some(Bend { by, .. }) = &self.bends[*index] {
+                        for (blocks, moved) in by.iter().zip([ys, us]) {
+                            let row = &blocks.block(e)[i * width..][..width];
+                            let terms = row.iter().zip(places.clone());
+                            sum += terms.map(|(b, k)| b * moved[k]).sum::<f64>();
+                        }
+                    }
+                    self.change[first + i] = sum;
+                }
+            }
+        }
+    }
+
+    /// Adds the transpose: weights of the changes of accelerations, which
+    /// [`change`](Self::change) has of all nodes and are carried to the independent ones there, become
+    /// weights of displacements and velocities of the nodes, each where it acts.
+    pub(crate) fn apply_transposed(
+        &mut self,
+        model: &Model,
+        evaluation: &Evaluation,
+        [ys, us]: [&mut [f64]; 2],
+    ) {
+        for index in self.nodes.iter().rev() {
+            let node = &model.nodes()[*index];
+            let size = node.space.velocity_size();
+            for e in 0..node.count {
+                let places = places(model, evaluation, *index, e);
+                let first = node.first_velocity + e * size;
+                let [jacobian, numbers] = &mut self.element;
+                evaluation.write_whole_jacobian(model, *index, e, [&mut *jacobian, numbers]);
+                let width = (jacobian.len() / size).max(1);
+                for (i, row) in jacobian.chunks_exact(width).enumerate() {
+                    let weight = self.change[first + i];
+                    for (j, k) in row.iter().zip(places.clone()) {
+                        self.change[k] += j * weight;
+                    }
+                    if let Some(Bend { by, .. }) = &self.bends[*index] {
+                        for (blocks, out) in by.iter().zip([&mut *ys, &mut *us]) {
+                            let row = &blocks.block(e)[i * width..][..width];
+                            let terms = row.iter().zip(places.clone());
+                            terms.for_each(|(b, k)| out[k] += b * weight);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Adds `T(v) (y x v)` of the bodies that an element hangs on to a row of its derivative by
+/// displacements `y`, from the row of `T(v)`.
+fn add_turns(
+    model: &Model,
+    evaluation: &Evaluation,
+    [index, element]: [usize; 2],
+    v: &[f64],
+    turned: &[f64],
+    out: &mut [f64],
+) {
+    let NodeKind::Mapped { ranges, .. } = &model.nodes()[index].kind else {
+        return;
+    };
+    let mut at = 0;
+    for d in evaluation.dependencies(index, element) {
+        let (_, first, space) = ranges[d.parent];
+        let size = space.velocity_size();
+        if space == Space::Rigid3 {
+            let spin = vec3(v, first + d.element * size + 3);
+            let weight = spin.cross(&vec3(turned, at + 3));
+            (0..3).for_each(|k| out[at + 3 + k] += weight[k]);
+        }
+        at += size;
+    }
+}

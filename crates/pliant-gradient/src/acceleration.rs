@@ -29,13 +29,20 @@ pub(crate) fn bent_nodes(model: &Model) -> Vec<bool> {
     bent
 }
 
-/// The name of the first mass on such a node.
+/// The name of the first mass on such a node. Allocates nothing.
 pub(crate) fn first_bent_mass(model: &Model) -> Option<&str> {
-    let bent = bent_nodes(model);
     let mut masses = model.masses().iter();
-    masses
-        .find(|mass| bent[mass.node.index()])
-        .map(|mass| mass.name.as_str())
+    let found = masses.find(|mass| is_bent(model, mass.node.index()));
+    found.map(|mass| mass.name.as_str())
+}
+
+fn is_bent(model: &Model, index: usize) -> bool {
+    match &model.nodes()[index].kind {
+        NodeKind::Independent { .. } => false,
+        NodeKind::Mapped { parents, .. } => {
+            !is_linear(model, index) || parents.iter().any(|p| is_bent(model, p.index()))
+        }
+    }
 }
 
 /// The derivative of the accelerations of mapped nodes that carry masses.
@@ -62,6 +69,7 @@ pub(crate) struct AccelerationVariation {
     /// Changes of accelerations of all nodes, or weights of them.
     pub(crate) change: Vec<f64>,
     moved: State,
+    way: Vec<f64>,
     element: [Vec<f64>; 2],
 }
 
@@ -117,6 +125,7 @@ impl AccelerationVariation {
             acceleration: vec![0.0; numbers],
             change: vec![0.0; numbers],
             moved: State::default(),
+            way: Vec::new(),
             element: Default::default(),
         })
     }
@@ -159,8 +168,9 @@ impl AccelerationVariation {
                 let positions = &mut self.moved.positions[node.position_range()];
                 let each = positions.chunks_exact_mut(node.space.position_size());
                 for (x, v) in each.zip(v[range].chunks_exact(size)) {
-                    let way: Vec<f64> = v.iter().map(|v| place * step * v).collect();
-                    node.space.retract(x, &way);
+                    self.way.clear();
+                    self.way.extend(v.iter().map(|v| place * step * v));
+                    node.space.retract(x, &self.way);
                 }
             }
             evaluation.propagate(model, &mut self.moved)?;

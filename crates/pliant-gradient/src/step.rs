@@ -114,9 +114,8 @@ impl StepDerivative {
     /// Plans the derivative of steps of a problem.
     ///
     /// # Errors
-    /// [`GradientError::NotBuilt`] for what has no derivative here: laws with a memory, impacts,
-    /// masses on nodes that are mapped nonlinearly; [`GradientError::Model`],
-    /// [`GradientError::Plan`].
+    /// [`GradientError::NotBuilt`] for what has no derivative here: laws with a memory, impacts;
+    /// [`GradientError::Model`], [`GradientError::Plan`].
     pub fn new(problem: &Problem) -> Result<Self, GradientError> {
         Self::with_contacts(problem, &[])
     }

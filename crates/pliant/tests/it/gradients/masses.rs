@@ -1,7 +1,7 @@
 //! Masses on nodes that are mapped nonlinearly: their inertia changes as they move.
 
 use super::{check_step, options};
-use pliant::gradient::GradientError;
+use pliant::gradient::*;
 use pliant::prelude::*;
 
 /// A body on a ball joint, spinning, whose inertia is that of points on it, and of a body with a
@@ -19,7 +19,7 @@ fn body_of_points(damping: f64) -> Model {
         .add_rigid_bodies("body", &[Pose::at([0.1, 0.0, 0.0])])
         .unwrap();
     model
-        .set_body_velocity(body, 0, [0.2, 0.3, -0.1], [3.0, -2.0, 4.0])
+        .set_body_velocity(body, 0, [0.0, 0.4, 0.2], [3.0, -2.0, 4.0])
         .unwrap();
     let places = [
         [0.1, 0.0, 0.02],
@@ -71,6 +71,29 @@ fn rotor() -> Model {
     model
 }
 
+/// A rotor that turns with the distance of points on two bodies, which swing: the points accelerate
+/// along curves, which the rotor sees.
+fn rotor_between_bodies() -> Model {
+    let mut model = Model::new();
+    model.set_gravity([0.0, 0.0, -9.81]).unwrap();
+    let poses = [[0.0; 3], [0.5, 0.1, 0.0]].map(Pose::at);
+    let bodies = model.add_rigid_bodies("bodies", &poses).unwrap();
+    let mass = RigidMass::principal(0.4, [2e-3, 3e-3, 4e-3]);
+    model.add_mass("mass", bodies, Mass::Rigid(vec![mass])).unwrap();
+    model
+        .set_body_velocity(bodies, 0, [0.3, -0.5, 0.2], [4.0, 3.0, -5.0])
+        .unwrap();
+    model
+        .set_body_velocity(bodies, 1, [-0.2, 0.1, 0.6], [-2.0, 6.0, 3.0])
+        .unwrap();
+    let eyes = RigidPoints::new(&[(0, [0.1, 0.05, 0.02]), (1, [-0.08, 0.03, -0.06])]);
+    let eyes = model.add_mapped("eyes", &[bodies], eyes).unwrap();
+    let pair = Distance::new(&[(End::element(0, 0), End::element(0, 1))]);
+    let length = model.add_mapped("length", &[eyes], pair).unwrap();
+    model.add_mass("rotor", length, Mass::Uniform(0.3)).unwrap();
+    model
+}
+
 /// Tangent and adjoint of steps, against each other and differences, with the turning of the
 /// inertia in it: at these speeds it is of the size of the weights.
 #[test]
@@ -83,11 +106,92 @@ fn masses_on_points_of_bodies() {
         }
         check_step(&what, &mut s, 0.01, 1e-7);
     }
-    let mut s = Simulation::with_options(rotor(), options()).unwrap();
-    for _ in 0..3 {
-        s.step(0.01).unwrap();
+    for (what, model) in [("rotor", rotor()), ("between bodies", rotor_between_bodies())] {
+        let mut s = Simulation::with_options(model, options()).unwrap();
+        for _ in 0..3 {
+            s.step(0.01).unwrap();
+        }
+        check_step(what, &mut s, 0.01, 1e-7);
     }
-    check_step("rotor", &mut s, 0.01, 1e-7);
+}
+
+/// A body on an axis along y, with a mass `m` at `(l, 0, 0)` and one below the axis.
+fn balance(m: f64, l: f64) -> Model {
+    let mut model = Model::new();
+    model.set_gravity([0.0, 0.0, -9.81]).unwrap();
+    let body = model.add_rigid_bodies("body", &[Pose::default()]).unwrap();
+    let turns = [true, true, true, true, false, true];
+    model.fix(body, 0, &turns).unwrap();
+    let places = RigidPoints::new(&[(0, [l, 0.0, 0.0]), (0, [0.0, 0.0, -0.4])]);
+    let points = model.add_mapped("points", &[body], places).unwrap();
+    let masses = Mass::PerElement(vec![m, 0.5]);
+    model.add_mass("masses", points, masses).unwrap();
+    model
+}
+
+/// It hangs at `tan a = m l/(0.5 * 0.4)`.
+#[test]
+fn a_balance_at_rest_turns_with_its_masses() {
+    let p = [0.3, 0.25];
+    let make = |p: &[f64]| Ok(Problem::new(balance(p[0], p[1])));
+    let mut family = Family::new(&make, &p, &p).unwrap();
+    let mut s = Simulation::new(balance(p[0], p[1])).unwrap();
+    s.find_equilibrium(&Equilibrium::default()).unwrap();
+    let mut rest = RestDerivative::new(s.problem()).unwrap();
+    rest.place(s.problem(), &s.rest_state()).unwrap();
+    rest.adjoint([&[0.0, 0.0, 0.0, 0.0, 1.0, 0.0], &[]]).unwrap();
+    let share = p[0] * p[1] / 0.2;
+    for (i, by) in [p[1], p[0]].into_iter().enumerate() {
+        let expected = by / 0.2 / (1.0 + share * share);
+        let found = rest.by_parameter(&mut family, i).unwrap();
+        // Equilibria to 1e-10 of their forces.
+        assert!((found / expected - 1.0).abs() < 1e-9, "{i}: {found} {expected}");
+    }
+}
+
+/// The gradient of a motion by a mass on a spinning body, against differences of motions.
+#[test]
+fn the_motion_of_a_spinning_body_by_a_mass_on_it() {
+    let make = |m: f64| {
+        let mut model = body_of_points(0.0);
+        let points = model.node_named("eye").unwrap();
+        model.add_mass("more", points, Mass::Uniform(m)).unwrap();
+        model
+    };
+    let steps = 20;
+    for integrator in [Integrator::Nonlinear, Integrator::bdf2()] {
+        let by = || Options {
+            integrator: integrator.clone(),
+            ..options()
+        };
+        let end = |m: f64| {
+            let mut s = Simulation::with_options(make(m), by()).unwrap();
+            (0..steps).for_each(|_| s.step(0.005).map(drop).unwrap());
+            s.state().positions[0]
+        };
+        let m = 0.2;
+        let mut s = Simulation::with_options(make(m), by()).unwrap();
+        let mut place = |step: usize, s: &Simulation, by: &mut NodeGradient| {
+            if step < steps {
+                return 0.0;
+            }
+            by.x[0] = 1.0;
+            s.state().positions[0]
+        };
+        let problem = |p: &[f64]| Ok(Problem::new(make(p[0])));
+        let mut family = Family::new(&problem, &[m], &[m]).unwrap();
+        let mut trajectory = Trajectory::new(steps, 0.005);
+        trajectory.family = Some(&mut family);
+        let found = trajectory.gradient(&mut s, &mut place).unwrap();
+        let d = 1e-3;
+        let expected = (8.0 * (end(m + d) - end(m - d)) - end(m + 2.0 * d) + end(m - 2.0 * d)) / (12.0 * d);
+        // Differences of fourth order of a motion of millimetres.
+        assert!(
+            (found.parameters[0] / expected - 1.0).abs() < 1e-6,
+            "{:?} {expected}",
+            found.parameters
+        );
+    }
 }
 
 /// What has another equation is refused by the name of the mass.

@@ -1,6 +1,5 @@
 //! How the eigenvalues of vibrations about rest move with parameters.
 
-use crate::acceleration::first_bent_mass;
 use crate::equations::KeptMoment;
 use crate::implicit::{Implicit, SOLVED};
 use crate::kinematics::gather;
@@ -43,12 +42,6 @@ impl Shape {
     /// # Errors
     /// [`GradientError::Length`], [`GradientError::NotSolved`].
     pub(crate) fn of(at: &mut Implicit, mode: &VibrationMode<'_>) -> Result<Self, GradientError> {
-        if let Some(mass) = first_bent_mass(at.problem()) {
-            return Err(GradientError::NotBuilt {
-                what: format!("a frequency with the mass `{mass}`"),
-                why: "it is on a node whose mapping is not linear, and how that turns is not built",
-            });
-        }
         Self::checked(at, mode, false)
     }
 

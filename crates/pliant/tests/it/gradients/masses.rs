@@ -6,7 +6,7 @@ use pliant::prelude::*;
 
 /// A body on a ball joint, spinning, whose inertia is that of points on it, and of a body with a
 /// point of its own that is welded to it.
-fn body_of_points(damping: f64) -> Model {
+pub(super) fn body_of_points(damping: f64) -> Model {
     let mut model = Model::new();
     model.set_gravity([0.0, 0.0, -9.81]).unwrap();
     model
@@ -129,7 +129,8 @@ fn balance(m: f64, l: f64) -> Model {
     model
 }
 
-/// It hangs at `tan a = m l/(0.5 * 0.4)`.
+/// It hangs at `tan a = m l/(0.5 * 0.4)`, and swings with
+/// `omega^2 = g sqrt((m l)^2 + 0.2^2)/(m l^2 + 0.5 * 0.4^2)`.
 #[test]
 fn a_balance_at_rest_turns_with_its_masses() {
     let p = [0.3, 0.25];
@@ -146,6 +147,28 @@ fn a_balance_at_rest_turns_with_its_masses() {
         let found = rest.by_parameter(&mut family, i).unwrap();
         // Equilibria to 1e-10 of their forces.
         assert!((found / expected - 1.0).abs() < 1e-9, "{i}: {found} {expected}");
+    }
+    let how = ModeOptions {
+        count: 1,
+        tolerance: 1e-12,
+        ..ModeOptions::default()
+    };
+    let modes = s.modes(&how).unwrap();
+    let ([m, l], inertia) = (p, p[0] * p[1] * p[1] + 0.08);
+    let moment = (m * m * l * l + 0.04f64).sqrt();
+    let square = 9.81 * moment / inertia;
+    assert!((modes.modes[0].eigenvalue / square - 1.0).abs() < 1e-9);
+    let by = [
+        9.81 * (m * l * l / moment / inertia - moment * l * l / inertia / inertia),
+        9.81 * (m * m * l / moment / inertia - 2.0 * moment * m * l / inertia / inertia),
+    ];
+    for (i, expected) in by.into_iter().enumerate() {
+        let mode = modes.modes[0].as_vibration_mode();
+        let found = rest.eigenvalue_by(&mut family, i, &mode).unwrap();
+        assert!(
+            (found - expected).abs() < 1e-7 * square,
+            "{i}: {found} {expected}"
+        );
     }
 }
 

@@ -1,6 +1,7 @@
 //! Derivatives allocate with their first step, and no more.
 
 use super::contacts::body;
+use super::masses::body_of_points;
 use super::stages::two_stages;
 use super::steps::{beam, chain, net};
 use super::{direction, options};
@@ -45,6 +46,12 @@ fn allocations(simulation: &mut Simulation) -> [u64; 4] {
 fn ball(speeds: [[f64; 3]; 2]) -> Simulation {
     let shape = Shape::ball(0.1).unwrap();
     body(shape, 0.1, Pose::at([0.0, 0.0, 0.1]), speeds, rough(0.3)).0
+}
+
+#[test]
+fn warm_derivatives_of_masses_that_turn_allocate_nothing() {
+    let mut simulation = Simulation::with_options(body_of_points(0.1), options()).unwrap();
+    assert_eq!(allocations(&mut simulation), [0; 4]);
 }
 
 #[test]

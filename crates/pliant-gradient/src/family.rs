@@ -113,6 +113,28 @@ impl Family {
         self.scales.is_empty()
     }
 
+    /// Takes other initial states of the models, of which `state` makes that of each, around `base`
+    /// at the parameters: where a motion does not begin with the initial state of its model, as
+    /// velocities that contradict hard rows do not stay.
+    ///
+    /// # Errors
+    /// Errors of `state`.
+    pub fn set_starts<E>(
+        &mut self,
+        base: &State,
+        mut state: impl FnMut(&Problem) -> Result<State, E>,
+    ) -> Result<(), E> {
+        for ((members, start), scale) in self.members.iter().zip(&mut self.starts).zip(&self.scales) {
+            start.iter_mut().for_each(|list| list.fill(0.0));
+            for (member, (_, weight)) in members.iter().zip(STENCIL) {
+                let problem = &member.problem;
+                let moved = state(problem)?;
+                add_start(problem, [base, &moved], weight / (SHARE * scale), start);
+            }
+        }
+        Ok(())
+    }
+
     /// How positions and velocities of the independent coordinates at the start move with a
     /// parameter.
     ///

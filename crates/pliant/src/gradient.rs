@@ -7,6 +7,7 @@ mod forward;
 mod halves;
 mod moves;
 mod schedule;
+mod starts;
 mod trajectory;
 mod walk;
 

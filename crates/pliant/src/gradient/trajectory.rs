@@ -1,6 +1,7 @@
 //! The gradient of a function of a trajectory, backwards and forwards.
 
 use super::forward::Forward;
+use super::starts;
 use super::walk::Walk;
 use super::{
     ActiveSet, Family, GradientError, StateVector, StepWeights, TrajectoryError, check_index, check_length,
@@ -183,11 +184,20 @@ impl<'b> Trajectory<'b> {
         for node in &self.forces_on {
             check_index("node of `forces_on`", node.index(), nodes)?;
         }
+        self.project_starts(simulation)?;
         self.check_elements(simulation)?;
         self.check_smoothing(simulation)?;
         with_exact_stages(simulation, |simulation| {
             Walk::new(simulation, self, objective)?.take()
         })
+    }
+
+    /// Lets the family begin as the motion does, with projected velocities.
+    fn project_starts(&mut self, simulation: &mut Simulation) -> Result<(), TrajectoryError> {
+        match &mut self.family {
+            Some(family) => starts::project(family, simulation),
+            None => Ok(()),
+        }
     }
 
     /// Refuses wanted elements that there are not, and parameters of elements that the start
@@ -268,6 +278,7 @@ impl<'b> Trajectory<'b> {
         check_length("velocities of a direction", dofs, direction.v.len())?;
         let family_size = self.family.as_ref().map_or(0, |family| family.len());
         check_length("parameters of a direction", family_size, parameters.len())?;
+        self.project_starts(simulation)?;
         self.check_smoothing(simulation)?;
         with_exact_stages(simulation, |simulation| {
             self.carry(simulation, objective, direction, parameters)

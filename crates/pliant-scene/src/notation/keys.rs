@@ -65,6 +65,7 @@ const WORDS: &[(&str, &[&str])] = &[
     ("bodya", &["a"]),
     ("bodyb", &["b"]),
     ("child", &["b"]),
+    ("coordinate", &["on"]),
     ("cuboid", &["Box"]),
     ("dt", &["step"]),
     ("e", &["young"]),

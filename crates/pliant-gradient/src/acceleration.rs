@@ -6,16 +6,23 @@ use crate::kinematics::{is_linear, places};
 use pliant_dense::vec3;
 use pliant_model::{Blocks, Evaluation, Model, NodeKind, Space, State};
 
-/// The longest way of a node (m, rad) by which differences of curvatures are taken: their error is
-/// of the fourth order in its share of the size of a mapping.
-const WAY: f64 = 1e-4;
+/// Steps of differences of curvatures along the motion, as the longest way of a node (m, rad), the
+/// longest first: that is taken on which differences of second and of fourth order agree.
+const WAYS: [f64; 4] = [1e-4, 1e-5, 1e-6, 1e-7];
 
-/// The differences of fourth order of a derivative at zero: places, and weights over the step.
-const DIFFERENCES: [(f64, f64); 4] = [
-    (-2.0, 1.0 / 12.0),
-    (-1.0, -8.0 / 12.0),
-    (1.0, 8.0 / 12.0),
-    (2.0, -1.0 / 12.0),
+/// Share of the largest entry by which they may differ: the error of those of fourth order is the
+/// square of that of second order.
+const AGREE: f64 = 1e-5;
+
+/// Roundings of curvatures, over the step, that differences may be apart by.
+const ROUNDINGS: f64 = 1000.0;
+
+/// Places of differences over the step, and weights of those of fourth and of second order.
+const DIFFERENCES: [(f64, [f64; 2]); 4] = [
+    (-2.0, [1.0 / 12.0, 0.0]),
+    (-1.0, [-8.0 / 12.0, -0.5]),
+    (1.0, [8.0 / 12.0, 0.5]),
+    (2.0, [-1.0 / 12.0, 0.0]),
 ];
 
 /// Whether each node hangs on independent ones by mappings of which one is not linear.
@@ -62,8 +69,10 @@ fn is_bent(model: &Model, index: usize) -> bool {
 pub(crate) struct AccelerationVariation {
     /// The mapped nodes with such masses, and the mapped ones that they hang on, parents first.
     nodes: Vec<usize>,
-    /// Of each node with a nonlinear mapping.
+    /// The derivatives of each node with a nonlinear mapping.
     bends: Vec<Option<Bend>>,
+    /// Whether each node is independent and carries such masses.
+    carries: Vec<bool>,
     unit: Vec<f64>,
     acceleration: Vec<f64>,
     /// Changes of accelerations of all nodes, or weights of them.
@@ -80,6 +89,8 @@ struct Bend {
     curvature: Blocks,
     /// By displacements and by velocities, a row for each coordinate of an element.
     by: [Blocks; 2],
+    /// Differences of fourth and of second order of what displacements change along the motion.
+    along: [Blocks; 2],
 }
 
 impl AccelerationVariation {
@@ -113,12 +124,15 @@ impl AccelerationVariation {
                 let shapes = || (0..curvature.len()).map(|e| (size, curvature.width(e)));
                 Bend {
                     by: [Blocks::new(shapes()), Blocks::new(shapes())],
+                    along: [Blocks::new(shapes()), Blocks::new(shapes())],
                     curvature,
                 }
             })
         };
         let numbers = model.velocity_count();
+        let carries = all.clone().map(|index| needed[index] && !is_mapped(&index));
         Some(Self {
+            carries: carries.collect(),
             bends: all.map(bend).collect(),
             nodes,
             unit: vec![0.0; numbers],
@@ -139,7 +153,8 @@ impl AccelerationVariation {
     /// `acceleration` writes among the velocity coordinates of all nodes.
     ///
     /// # Errors
-    /// [`GradientError::Model`] where a mapping is not defined close to the state.
+    /// [`GradientError::Model`] where a mapping is not defined close to the state,
+    /// [`GradientError::NotBuilt`] for one that has no smooth curvature there.
     pub(crate) fn evaluate(
         &mut self,
         model: &Model,
@@ -156,12 +171,54 @@ impl AccelerationVariation {
         for index in 0..self.bends.len() {
             self.add_curvature(model, evaluation, state, index, v, None);
         }
-        let fastest = v.iter().fold(0.0f64, |most, v| most.max(v.abs()));
-        if fastest == 0.0 {
+        let independent = || model.nodes().iter().enumerate().filter(|(k, _)| self.carries[*k]);
+        let speeds = independent().flat_map(|(_, node)| &v[node.velocity_range()]);
+        let fastest = speeds.fold(0.0f64, |most, v| most.max(v.abs()));
+        // Slower ones than that have accelerations along curves that are nothing.
+        if fastest * fastest < f64::MIN_POSITIVE {
             return Ok(());
         }
-        let step = WAY / fastest;
-        for (place, weight) in DIFFERENCES {
+        let mut last = Ok(None);
+        for way in WAYS {
+            last = self.differ(model, evaluation, state, way / fastest);
+            if let Ok(None) = last {
+                break;
+            }
+        }
+        // The Jacobians of the state again.
+        self.moved.clone_from(state);
+        evaluation.propagate(model, &mut self.moved)?;
+        if let Some(index) = last? {
+            return Err(GradientError::NotBuilt {
+                what: format!("the inertia of what hangs on `{}`", model.nodes()[index].name),
+                why: "its mapping bends too sharply close by",
+            });
+        }
+        for Bend { by, along, .. } in self.bends.iter_mut().flatten() {
+            for e in 0..along[0].len() {
+                let sums = by[0].block_mut(e).iter_mut().zip(along[0].block(e));
+                sums.for_each(|(sum, term)| *sum += term);
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the differences along the motion by a step of time (s); a node of which those of both
+    /// orders do not agree, if there is one.
+    fn differ(
+        &mut self,
+        model: &Model,
+        evaluation: &mut Evaluation,
+        state: &State,
+        step: f64,
+    ) -> Result<Option<usize>, GradientError> {
+        let v = &state.velocities;
+        for Bend { along, .. } in self.bends.iter_mut().flatten() {
+            for blocks in along {
+                (0..blocks.len()).for_each(|e| blocks.block_mut(e).fill(0.0));
+            }
+        }
+        for (place, weights) in DIFFERENCES {
             self.moved.clone_from(state);
             for node in model.nodes().iter().filter(|node| node.first_dof().is_some()) {
                 let (size, range) = (node.space.velocity_size(), node.velocity_range());
@@ -176,18 +233,34 @@ impl AccelerationVariation {
             evaluation.propagate(model, &mut self.moved)?;
             let moved = std::mem::take(&mut self.moved);
             for index in 0..self.bends.len() {
-                self.add_curvature(model, evaluation, &moved, index, v, Some(weight / step));
+                let weights = weights.map(|weight| weight / step);
+                self.add_curvature(model, evaluation, &moved, index, v, Some(weights));
             }
             self.moved = moved;
         }
-        // The Jacobians of the state again.
-        self.moved.clone_from(state);
-        evaluation.propagate(model, &mut self.moved)?;
-        Ok(())
+        let disagrees = |bend: &Bend| {
+            let Bend { by, along, .. } = bend;
+            let all = 0..along[0].len();
+            let size = |blocks: &Blocks| {
+                let entries = all.clone().flat_map(|e| blocks.block(e));
+                entries.fold(0.0f64, |a, x| a.max(x.abs()))
+            };
+            let rounding = ROUNDINGS * f64::EPSILON * size(&by[1]) / step;
+            let largest = size(&along[0]).max(size(&by[0]));
+            let pairs = all
+                .clone()
+                .flat_map(|e| along[0].block(e).iter().zip(along[1].block(e)));
+            let apart = pairs.fold(0.0f64, |a, (x, y)| a.max((x - y).abs()));
+            // Differences that are no numbers disagree.
+            let agrees = apart <= AGREE * largest + rounding;
+            !agrees
+        };
+        let found = |bend: &Option<Bend>| bend.as_ref().is_some_and(disagrees);
+        Ok(self.bends.iter().position(found))
     }
 
-    /// Adds what the curvatures of a node at a state give: with a `share`, to the derivative along the
-    /// motion, without one all others, in the place of what there was.
+    /// Adds what the curvatures of a node at a state give: with weights, to both differences along the
+    /// motion, without them all others, in the place of what there was.
     fn add_curvature(
         &mut self,
         model: &Model,
@@ -195,9 +268,9 @@ impl AccelerationVariation {
         state: &State,
         index: usize,
         v: &[f64],
-        share: Option<f64>,
+        weights: Option<[f64; 2]>,
     ) {
-        let Some(Bend { curvature, by }) = &mut self.bends[index] else {
+        let Some(Bend { curvature, by, along }) = &mut self.bends[index] else {
             return;
         };
         let node = &model.nodes()[index];
@@ -216,10 +289,12 @@ impl AccelerationVariation {
                     .map(|blocks| &mut blocks.block_mut(e)[own.clone()]);
                 let places = places(model, evaluation, index, e);
                 let rows = curvature.block(e).chunks_exact(width.max(1)).zip(places.clone());
-                if let Some(share) = share {
+                if let Some(weights) = weights {
                     for (row, a) in rows {
-                        let along = on_positions.iter_mut().zip(row);
-                        along.for_each(|(d, g)| *d += share * v[a] * g);
+                        for (blocks, weight) in along.iter_mut().zip(weights) {
+                            let sums = blocks.block_mut(e)[own.clone()].iter_mut().zip(row);
+                            sums.for_each(|(d, g)| *d += weight * v[a] * g);
+                        }
                     }
                     continue;
                 }

@@ -368,10 +368,15 @@ impl Equations {
                 let node = problem.node(mass.node);
                 let range = node.velocity_range();
                 let Some(first) = node.first_dof() else {
-                    // That of motion along curves, which the rest balances.
+                    // The inertia of both ends, and along curves.
+                    let inertia = &mut sizes.inertia;
+                    inertia.clear();
+                    inertia.resize(range.len(), 0.0);
+                    let v = &state.velocities[range.clone()];
+                    mass.component.add_product(node.space, 2.0 / span, v, inertia);
                     let inertial = &evaluation.inertial_force()[range.clone()];
-                    let sizes = self.acceleration[range].iter_mut().zip(inertial);
-                    sizes.for_each(|(size, f)| *size += f.abs());
+                    let terms = self.acceleration[range].iter_mut().zip(&*inertia).zip(inertial);
+                    terms.for_each(|((size, f), along)| *size += f.abs() + along.abs());
                     continue;
                 };
                 let inertia = &mut sizes.inertia;

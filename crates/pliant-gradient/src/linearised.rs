@@ -48,7 +48,8 @@ impl InputShare<'_> {
 /// ds = s_x J y + s_v (J u + d(J v)/dx y) + C dlambda
 /// ```
 ///
-/// with the blocks `K_x`, `K_v`, `s_x`, `s_v` of the laws on their nodes, and `G` of all mappings
+/// where masses on nodes that are mapped nonlinearly have `m da` of [`AccelerationVariation`] in the
+/// place of `M du/h`, with the blocks `K_x`, `K_v`, `s_x`, `s_v` of the laws on their nodes, and `G` of all mappings
 /// under the total forces, whole. A product costs about two passes over all mappings.
 #[derive(Debug)]
 pub(crate) struct Linearised {
@@ -60,9 +61,9 @@ pub(crate) struct Linearised {
     pub(crate) variation: VelocityVariation,
     /// Nodes whose velocities count whatever their laws depend on.
     pub(crate) moving: Vec<usize>,
-    /// Of masses on nodes that are mapped nonlinearly.
+    /// How accelerations of nodes that are mapped nonlinearly change, if these carry masses.
     accelerations: Option<Box<AccelerationVariation>>,
-    /// The nodes that are.
+    /// Whether each node hangs on a nonlinear mapping.
     bent: Vec<bool>,
     /// The nodes whose velocities count, as the variation was planned for, and at present.
     counted: [Vec<bool>; 2],

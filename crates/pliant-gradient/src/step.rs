@@ -151,7 +151,8 @@ impl StepDerivative {
     /// # Errors
     /// [`GradientError::NotSolved`] if the step is not a solution of the equations, whatever the
     /// reason: it was taken by another method or in parts, contacts or limits acted, it did not
-    /// converge. [`GradientError::NotBuilt`] for contacts in a step of BDF2;
+    /// converge. [`GradientError::NotBuilt`] for contacts in steps of BDF2 and
+    /// SDIRK2, and for masses on nodes that are mapped nonlinearly in the latter;
     /// [`GradientError::Length`], [`GradientError::Structure`], [`GradientError::Model`],
     /// [`GradientError::Solve`].
     pub fn place(&mut self, problem: &Problem, step: &TakenStep<'_>) -> Result<(), GradientError> {
@@ -196,7 +197,8 @@ impl StepDerivative {
     ///
     /// # Errors
     /// [`GradientError::Weights`] for weights that are none; [`GradientError::NotBuilt`] for limits
-    /// and ropes where `beta` is below 1.
+    /// and ropes where `beta` is below 1, and for masses on nodes that are mapped nonlinearly where a
+    /// weight is.
     pub fn check_weights(&self, weights: StepWeights) -> Result<(), GradientError> {
         check_weights(&self.implicit.equations, weights)
     }

@@ -648,7 +648,8 @@ impl Runner {
         summary.events = self.events.summaries();
         summary.said = self.events.said();
         summary.stopped_by = self.events.stopped();
-        summary.finish(&self.simulation, error, self.started.elapsed());
+        let deformables = self.scene.fields.deformables();
+        summary.finish(&self.simulation, deformables, error, self.started.elapsed());
         let colliding = self.scene.fields.colliding();
         summary.finish_contacts(&self.simulation, colliding, &self.recording.contacts);
         let found = self.watch.warnings(&self.simulation, &summary);

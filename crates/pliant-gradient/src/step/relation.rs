@@ -80,7 +80,9 @@ pub(super) fn check_weights(equations: &Equations, weights: StepWeights) -> Resu
     let Equations {
         problem, evaluation, ..
     } = equations;
-    if let (Some(mass), true) = (first_bent_mass(problem), weights != StepWeights::END) {
+    if weights != StepWeights::END
+        && let Some(mass) = first_bent_mass(problem)
+    {
         return Err(GradientError::NotBuilt {
             what: format!("the mass `{mass}` in steps with weights below 1"),
             why: "it is on a node whose mapping is not linear: take `alpha` and `beta` of 1",

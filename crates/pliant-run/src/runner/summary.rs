@@ -8,11 +8,11 @@ use super::joints::JointState;
 use super::probes::ProbeSummary;
 use super::rows::Rows;
 use super::statics::StaticsSummary;
-use pliant::model::{ComponentId, Energies, Model, Momentum, Node, NodeKind, Problem, Space, Treatment};
+use pliant::model::{ComponentId, Energies, Momentum, Node, NodeKind, Problem, Treatment};
 use pliant::solvers::Variable;
 use pliant::{Certificate, Simulation, StepReport};
 use pliant_output::recording::Sample;
-use pliant_scene::BuiltScene;
+use pliant_scene::{BuiltScene, Deformable, DeformableParts};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -131,8 +131,8 @@ pub struct Summary {
     pub work: WorkCounters,
     /// Time spent.
     pub seconds: Seconds,
-    /// Positions and velocities of nodes at the end, by name: of all but the deformations and
-    /// strains that parts have at their points of integration, which would be nearly all of it.
+    /// Positions and velocities of nodes at the end, by name: of all but the deformations that
+    /// solids and sheets have at their points of integration, which would be nearly all of it.
     #[serde(skip_deserializing)]
     pub state: BTreeMap<String, NodeState>,
     /// Forces of compliant springs and constraints in the last step, by name; a cable's is positive
@@ -576,6 +576,7 @@ impl Summary {
     pub(super) fn finish(
         &mut self,
         simulation: &Simulation,
+        deformables: &[Deformable],
         error: Option<&pliant::Error>,
         elapsed: Duration,
     ) {
@@ -593,7 +594,7 @@ impl Summary {
         let Momentum { linear, angular } = model.momentum(state);
         (self.momentum, self.angular_momentum) = (linear, angular);
         let ids = model.node_ids().zip(model.nodes());
-        for (id, node) in ids.filter(|(_, node)| !is_within_part(model, node)) {
+        for (id, node) in ids.filter(|(_, node)| !is_of_deformations(node, deformables)) {
             // Of elements that processes share out, those of all.
             let rows = |numbers: &[f64], size| Rows::new(size, model.gather_elements(id, size, numbers));
             let entry = NodeState {
@@ -650,10 +651,26 @@ fn is_none(count: &usize) -> bool {
     *count == 0
 }
 
-/// Whether a node has the deformations or strains of a part, under the name of the nodes of that:
-/// `beam.strains`.
-fn is_within_part(model: &Model, node: &Node) -> bool {
-    let is_point = node.space.position_size() <= 3 || node.space == Space::Rigid3;
-    let mut dots = node.name.match_indices('.');
-    !is_point && dots.any(|(at, _)| model.node_named(&node.name[..at]).is_some())
+/// Last words of the names of the nodes that solids and sheets make for their deformations.
+const DEFORMATIONS: [&str; 7] = [
+    "gradients",
+    "strains",
+    "dilatations",
+    "volume_ratios",
+    "membrane",
+    "turns",
+    "curvatures",
+];
+
+/// Whether a node has the deformations of a solid or a sheet of these, such as `beam.strains`.
+fn is_of_deformations(node: &Node, of: &[Deformable]) -> bool {
+    let Some((before, last)) = node.name.rsplit_once('.') else {
+        return false;
+    };
+    let is_before = |deformable: &Deformable| {
+        let within = before.strip_prefix(deformable.name.as_str());
+        !matches!(deformable.parts, DeformableParts::Rod(..))
+            && within.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    node.first_dof().is_none() && DEFORMATIONS.contains(&last) && of.iter().any(is_before)
 }

@@ -70,11 +70,14 @@ impl Complaint {
     pub(crate) fn into_parts(self) -> (String, Range<usize>, Option<String>) {
         let message = self.to_string();
         let help = match &self.0.fault {
-            Fault::UnknownKey(found, known) => match (home_of(found, known), word_for(found, known)) {
-                (Some(home), _) => Some(format!("`{found}` is a key of {home}")),
-                (None, Some(word)) => Some(format!("`{found}` is `{word}` here")),
-                _ => suggest::hint(found, "known keys", known.iter().copied()),
-            },
+            Fault::UnknownKey(found, known) => {
+                let near = suggest::nearest(found, known.iter().copied());
+                match (word_for(found, known), home_of(found, known)) {
+                    (Some(word), _) => Some(format!("`{found}` is `{word}` here")),
+                    (None, Some(home)) if near.is_none() => Some(format!("`{found}` is a key of {home}")),
+                    _ => suggest::hint(found, "known keys", known.iter().copied()),
+                }
+            }
             Fault::UnknownKind(found, known) => match word_for(found, known) {
                 Some(word) => Some(format!("`{found}` is `{word}` here")),
                 None => suggest::hint(found, "known kinds", known.iter().copied()),

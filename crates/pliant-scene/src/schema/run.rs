@@ -13,7 +13,7 @@ use serde::Deserialize;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "run", deny_unknown_fields)]
 pub struct Run {
-    /// Simulated time; required but of an equilibrium, which takes none.
+    /// Simulated time; of `statics`, which take none, 1 by default.
     #[serde(default)]
     pub duration: Option<Quantity<Time>>,
     /// Length of a step; 0.01 by default.

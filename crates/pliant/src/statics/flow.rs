@@ -2,10 +2,11 @@
 
 use super::equilibrium::{FAR, NO_SOLUTION, go_back};
 use super::measure::measure;
-use super::newton::{Found, Tangent, count_negative_modes, factor_tangent, newton, take_share};
+use super::newton::{Found, Tangent, factor_tangent, newton, take_share};
 use super::residual::fill_tangent;
 use super::workspace::{Setting, Workspace};
 use crate::Error;
+use pliant_solvers::Kind;
 use pliant_stepper::system::System;
 
 /// By what the resistance falls after a step that went as predicted, and rises after one that did
@@ -44,7 +45,6 @@ pub(crate) fn flow(at: &mut Setting<'_>, work: &mut Workspace) -> Result<bool, E
         if residual <= work.progress.tolerance {
             fill_tangent(at, work, Tangent::Whole)?;
             factor_tangent(at, work, Tangent::Whole)?;
-            count_negative_modes(at, work)?;
             return Ok(true);
         }
         if steps > 0 && steps % ATTEMPTS == 0 {
@@ -96,6 +96,8 @@ fn solve_step(at: &mut Setting<'_>, work: &mut Workspace) -> Result<Solved, Erro
     let (linear, residual) = (&mut work.linear, &work.residual);
     if !work.contacts.is_empty() {
         work.progress.report.factorisations += 1;
+        // Their solver counts no modes.
+        linear.kind = Kind::default();
         let step = &mut linear.step;
         let state = &at.motion.state;
         let solved = work
@@ -108,12 +110,10 @@ fn solve_step(at: &mut Setting<'_>, work: &mut Workspace) -> Result<Solved, Erro
         .solver
         .solve(system, &residual.force, &residual.deficit, &mut linear.step)
         .map_err(Error::Solve)?;
-    let is_known = linear.solver.kind().is_some();
-    Ok(match missed > NO_SOLUTION {
-        true if !is_known => Solved::Indefinite,
-        true if linear.kind.redundant > 0 => Solved::Contradiction,
-        _ => Solved::Step(0.0),
-    })
+    if linear.kind.redundant > 0 && missed > NO_SOLUTION {
+        return Ok(Solved::Contradiction);
+    }
+    Ok(Solved::Step(0.0))
 }
 
 fn flow_step(at: &mut Setting<'_>, work: &mut Workspace, resistance: &mut f64) -> Result<bool, Error> {

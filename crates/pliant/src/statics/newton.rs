@@ -45,8 +45,8 @@ pub(crate) fn factor_tangent(at: &Setting<'_>, work: &mut Workspace, tangent: Ta
     let system = tangent.of(&at.system.assembler, &work.contacts);
     let by = match tangent {
         Tangent::Whole if at.system.contacts.is_none() => By::Either,
-        // The flow has to know whether its systems are definite, which iterations may not see.
-        _ => By::Request,
+        // The flow must know whether its systems are definite.
+        _ => By::Factor,
     };
     let configuration = Configuration {
         model: &at.system.model,
@@ -55,16 +55,6 @@ pub(crate) fn factor_tangent(at: &Setting<'_>, work: &mut Workspace, tangent: Ta
     let prepared = work.linear.solver.prepare(system, configuration, by);
     prepared.map_err(|e| Error::from_solver(e, &at.system.model, at.motion.time))?;
     work.progress.report.solver = work.linear.solver.name();
-    take_kind(work);
-    Ok(())
-}
-
-/// Looks for negative modes of the whole tangent, as factored, where its solver has not counted
-/// them.
-pub(crate) fn count_negative_modes(at: &Setting<'_>, work: &mut Workspace) -> Result<(), Error> {
-    let system = Tangent::Whole.of(&at.system.assembler, &work.contacts);
-    let looked = work.linear.solver.look_for_negative_modes(system);
-    looked.map_err(Error::Solve)?;
     take_kind(work);
     Ok(())
 }
@@ -126,7 +116,10 @@ pub(crate) fn newton(
         }
         factor_tangent(at, work, Tangent::Whole)?;
         if residual <= work.progress.tolerance {
-            count_negative_modes(at, work)?;
+            let system = Tangent::Whole.of(&at.system.assembler, &work.contacts);
+            let looked = work.linear.solver.look_for_negative_modes(system);
+            looked.map_err(Error::Solve)?;
+            take_kind(work);
             return Ok(match (work.linear.kind.negative, steps) {
                 (0, _) => Found::Minimum,
                 (_, 0) => Found::Start,

@@ -53,9 +53,7 @@ enum Active {
 pub(crate) enum By {
     /// By a factor, which counts eigenvalues.
     Factor,
-    /// By iterations, if the options name a Krylov method.
-    Request,
-    /// By iterations, if the options name a Krylov method, or leave the choice and they pay.
+    /// By iterations, if the options say so.
     Either,
 }
 
@@ -88,8 +86,8 @@ impl RestSolver {
             self.motions.set_rigid_nodes(at.rigid_nodes())?;
             return self.prepare_provided(provider, system, by);
         }
-        if let Some((options, is_asked_for)) = self.options(system)
-            && (by == By::Either || by == By::Request && is_asked_for)
+        if by == By::Either
+            && let Some((options, is_asked_for)) = self.options(system)
         {
             self.iterative.options = options;
             self.tangent.clone_from(system);
@@ -144,7 +142,7 @@ impl RestSolver {
             .insert(kept.unwrap_or_else(|| (provider, (provider.make)())));
         solver.set_tolerance(TOLERANCE);
         solver.set_purpose(match by {
-            By::Factor | By::Request => Purpose::Kind,
+            By::Factor => Purpose::Kind,
             By::Either => Purpose::Stationary,
         });
         solver.set_near_null_space(&self.motions);

@@ -2,11 +2,11 @@
 
 use super::RestContacts;
 use crate::statics::workspace::Residual;
-use crate::{Error, Options};
+use crate::{Error, LinearSolver, Options};
 use pliant_kkt::Extended;
 use pliant_model::State;
-use pliant_solvers::Solution;
 use pliant_solvers::complementarity::{Cone, Outcome, ProblemError};
+use pliant_solvers::{Solution, SolveError};
 use pliant_stepper::contact::{ConeSolver, ContactSystem, auto_options};
 use pliant_stepper::system::System;
 use pliant_stepper::system::rigid_nodes::Configuration;
@@ -80,8 +80,13 @@ impl RestContacts {
         let mut cones = auto_options(&options.contacts);
         let accuracy = std::mem::replace(&mut cones.limits.tolerance, ASKED);
         let threads = assembler.threads();
+        // Iterations may not see that a system is no minimum.
+        let by_factor = Options {
+            linear: LinearSolver::Direct,
+            ..options.clone()
+        };
         step.solver
-            .configure(options, options.tuning.solver, cones, threads);
+            .configure(&by_factor, options.tuning.solver, cones, threads);
         step.solver.set_accuracy(accuracy);
         let prepared = step.solver.prepare(ContactSystem {
             base: assembler.system(),
@@ -98,7 +103,7 @@ impl RestContacts {
         let found = match solved {
             Ok(found) => found,
             // A system that is not definite yet: more resistance makes it so.
-            Err(ProblemError::Bilateral(_)) => return Ok(None),
+            Err(ProblemError::Bilateral(SolveError::NotPositiveDefinite { .. })) => return Ok(None),
             Err(e) => return Err(Error::Contacts(e)),
         };
         step.iterations += found.iterations;

@@ -55,13 +55,8 @@ fn a_beam_sags_onto_the_floor() {
             let report = s.find_equilibrium(&Equilibrium::default()).unwrap();
             println!("{linear:?}: {report:?}");
             assert!(report.residual <= 1e-10 && report.contacts >= 5, "{report:?}");
-            let iterates = matches!(linear, LinearSolver::Krylov { .. });
-            assert_eq!(
-                report.solver.contains("conjugate gradients"),
-                iterates,
-                "{}",
-                report.solver
-            );
+            // Iterations would not see whether a system is a minimum.
+            assert_eq!(report.solver, "sparse L D L^T");
             let x = s.positions(node).to_vec();
             let count = x.len() / 3;
             let mut carried = [0.0; 3];

@@ -26,28 +26,28 @@ const DIFFERENCES: [(f64, [f64; 2]); 4] = [
 ];
 
 /// Whether each node hangs on independent ones by mappings of which one is not linear.
-pub(crate) fn bent_nodes(model: &Model) -> Vec<bool> {
-    let mut bent = vec![false; model.nodes().len()];
+pub(crate) fn curved_nodes(model: &Model) -> Vec<bool> {
+    let mut curved = vec![false; model.nodes().len()];
     for (index, node) in model.nodes().iter().enumerate() {
         if let NodeKind::Mapped { parents, .. } = &node.kind {
-            bent[index] = !is_linear(model, index) || parents.iter().any(|p| bent[p.index()]);
+            curved[index] = !is_linear(model, index) || parents.iter().any(|p| curved[p.index()]);
         }
     }
-    bent
+    curved
 }
 
 /// The name of the first mass on such a node. Allocates nothing.
-pub(crate) fn first_bent_mass(model: &Model) -> Option<&str> {
+pub(crate) fn first_curved_mass(model: &Model) -> Option<&str> {
     let mut masses = model.masses().iter();
-    let found = masses.find(|mass| is_bent(model, mass.node.index()));
+    let found = masses.find(|mass| is_curved(model, mass.node.index()));
     found.map(|mass| mass.name.as_str())
 }
 
-fn is_bent(model: &Model, index: usize) -> bool {
+fn is_curved(model: &Model, index: usize) -> bool {
     match &model.nodes()[index].kind {
         NodeKind::Independent { .. } => false,
         NodeKind::Mapped { parents, .. } => {
-            !is_linear(model, index) || parents.iter().any(|p| is_bent(model, p.index()))
+            !is_linear(model, index) || parents.iter().any(|p| is_curved(model, p.index()))
         }
     }
 }
@@ -96,9 +96,9 @@ struct Bend {
 impl AccelerationVariation {
     /// Plans the derivative for the masses of a model; none where these hang on linear mappings.
     pub(crate) fn plan(model: &Model, evaluation: &Evaluation) -> Option<Self> {
-        let bent = bent_nodes(model);
+        let curved = curved_nodes(model);
         let mut needed = vec![false; model.nodes().len()];
-        for mass in model.masses().iter().filter(|mass| bent[mass.node.index()]) {
+        for mass in model.masses().iter().filter(|mass| curved[mass.node.index()]) {
             needed[mass.node.index()] = true;
         }
         if !needed.contains(&true) {

@@ -3,7 +3,7 @@
 
 use crate::GradientError;
 use crate::StateVector;
-use crate::acceleration::{AccelerationVariation, bent_nodes};
+use crate::acceleration::{AccelerationVariation, curved_nodes};
 use crate::contacts::{ContactChange, Contacts, EndVelocities, EquationWeights, StartDirection, StepEnds};
 use crate::deformed::DeformedNodes;
 use crate::equations::{Equations, KeptMoment, Moment};
@@ -49,8 +49,8 @@ impl InputShare<'_> {
 /// ```
 ///
 /// where masses on nodes that are mapped nonlinearly have `m da` of [`AccelerationVariation`] in the
-/// place of `M du/h`, with the blocks `K_x`, `K_v`, `s_x`, `s_v` of the laws on their nodes, and `G` of all mappings
-/// under the total forces, whole. A product costs about two passes over all mappings.
+/// place of `M du/h`, with the blocks `K_x`, `K_v`, `s_x`, `s_v` of the laws on their nodes, and `G`
+/// of all mappings under the total forces, whole. A product costs about two passes over all mappings.
 #[derive(Debug)]
 pub(crate) struct Linearised {
     pub(crate) laws: Laws,
@@ -64,7 +64,7 @@ pub(crate) struct Linearised {
     /// How accelerations of nodes that are mapped nonlinearly change, if these carry masses.
     accelerations: Option<Box<AccelerationVariation>>,
     /// Whether each node hangs on a nonlinear mapping.
-    bent: Vec<bool>,
+    hangs_curved: Vec<bool>,
     /// The nodes whose velocities count, as the variation was planned for, and at present.
     counted: [Vec<bool>; 2],
     /// Inverse of the time that differences of velocities are divided by, and rate of damping in
@@ -92,7 +92,7 @@ impl Linearised {
             variation: VelocityVariation::default(),
             moving: Vec::new(),
             accelerations: AccelerationVariation::plan(problem, evaluation).map(Box::new),
-            bent: bent_nodes(problem),
+            hangs_curved: curved_nodes(problem),
             counted: Default::default(),
             gains: None,
             nodes: std::array::from_fn(|_| vec![0.0; problem.velocity_count()]),
@@ -212,15 +212,15 @@ impl Linearised {
             for mass in problem.masses() {
                 let node = problem.node(mass.node);
                 let range = node.velocity_range();
-                let bent = self
+                let along_curves = self
                     .accelerations
                     .as_deref()
-                    .filter(|_| self.bent[mass.node.index()]);
-                let rate = if bent.is_some() { rate } else { gain + rate };
+                    .filter(|_| self.hangs_curved[mass.node.index()]);
+                let rate = if along_curves.is_some() { rate } else { gain + rate };
                 let of = &mut forces[range.clone()];
                 mass.component
                     .add_product(node.space, -rate, &us[range.clone()], of);
-                if let Some(accelerations) = bent {
+                if let Some(accelerations) = along_curves {
                     let change = &accelerations.change[range];
                     mass.component.add_product(node.space, -1.0, change, of);
                 }
@@ -458,12 +458,12 @@ impl Linearised {
                 let node = problem.node(mass.node);
                 let range = node.velocity_range();
                 let weights = &forces[range.clone()];
-                let bent = self.accelerations.as_deref_mut();
-                let bent = bent.filter(|_| self.bent[mass.node.index()]);
-                let rate = if bent.is_some() { rate } else { gain + rate };
+                let along_curves = self.accelerations.as_deref_mut();
+                let along_curves = along_curves.filter(|_| self.hangs_curved[mass.node.index()]);
+                let rate = if along_curves.is_some() { rate } else { gain + rate };
                 mass.component
                     .add_product(node.space, -rate, weights, &mut us[range.clone()]);
-                if let Some(accelerations) = bent {
+                if let Some(accelerations) = along_curves {
                     let change = &mut accelerations.change[range];
                     mass.component.add_product(node.space, -1.0, weights, change);
                 }
@@ -622,8 +622,8 @@ fn push(
     }
 }
 
-/// Visits the rotations of all bodies with a mass, independent and mapped ones: their place among the velocities of
-/// all nodes, and the derivative of `w x I w` by `w`.
+/// Visits the rotations of all bodies with a mass, independent and mapped ones: their place among the
+/// velocities of all nodes, and the derivative of `w x I w` by `w`.
 fn each_spin(problem: &Problem, velocities: &[f64], mut f: impl FnMut(usize, Mat3)) {
     for mass in problem.masses() {
         let node = problem.node(mass.node);

@@ -19,7 +19,7 @@ mod stage;
 mod stiffness;
 mod turns;
 
-use crate::acceleration::first_bent_mass;
+use crate::acceleration::first_curved_mass;
 use crate::deformed::{DeformationPath, Leg, PathEnd, RowOfStep, StepOfRows, deformed_nodes, rows_of_step};
 use crate::equations::{Equations, Unknown};
 use crate::family::check_structure;
@@ -430,7 +430,7 @@ fn check_step(problem: &Problem, step: &TakenStep<'_>) -> Result<(), GradientErr
             why: "its stages have neither",
         });
     }
-    if let Some(mass) = first_bent_mass(problem) {
+    if let Some(mass) = first_curved_mass(problem) {
         return Err(GradientError::NotBuilt {
             what: format!("the mass `{mass}` in steps of SDIRK2"),
             why: "it is on a node whose mapping is not linear: take `Integrator::Nonlinear`",

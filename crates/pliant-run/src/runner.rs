@@ -648,10 +648,14 @@ impl Runner {
         summary.events = self.events.summaries();
         summary.said = self.events.said();
         summary.stopped_by = self.events.stopped();
-        let deformables = self.scene.fields.deformables();
-        summary.finish(&self.simulation, deformables, error, self.started.elapsed());
-        let colliding = self.scene.fields.colliding();
-        summary.finish_contacts(&self.simulation, colliding, &self.recording.contacts);
+        let fields = &self.scene.fields;
+        summary.finish(
+            &self.simulation,
+            fields.deformables(),
+            error,
+            self.started.elapsed(),
+        );
+        summary.finish_contacts(&self.simulation, fields.colliding(), &self.recording.contacts);
         let found = self.watch.warnings(&self.simulation, &summary);
         summary.warnings.extend(found);
         summary.warnings.extend(self.probes.warnings());

@@ -1,7 +1,7 @@
 //! The relations of the nonlinear step and of BDF2 between velocities, accelerations and places.
 
 use crate::GradientError;
-use crate::acceleration::first_bent_mass;
+use crate::acceleration::first_curved_mass;
 use crate::equations::Equations;
 use crate::taken::StepWeights;
 use pliant_kkt::Scheme;
@@ -81,7 +81,7 @@ pub(super) fn check_weights(equations: &Equations, weights: StepWeights) -> Resu
         problem, evaluation, ..
     } = equations;
     if weights != StepWeights::END
-        && let Some(mass) = first_bent_mass(problem)
+        && let Some(mass) = first_curved_mass(problem)
     {
         return Err(GradientError::NotBuilt {
             what: format!("the mass `{mass}` in steps with weights below 1"),

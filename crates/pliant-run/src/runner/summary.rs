@@ -652,7 +652,7 @@ fn is_none(count: &usize) -> bool {
 }
 
 /// Last words of the names of the nodes that solids and sheets make for their deformations.
-const DEFORMATIONS: [&str; 7] = [
+const DEFORMATIONS: [&str; 8] = [
     "gradients",
     "strains",
     "dilatations",
@@ -660,6 +660,7 @@ const DEFORMATIONS: [&str; 7] = [
     "membrane",
     "turns",
     "curvatures",
+    "bends",
 ];
 
 /// Whether a node has the deformations of a solid or a sheet of these, such as `beam.strains`.

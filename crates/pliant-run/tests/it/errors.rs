@@ -71,7 +71,7 @@ const CASES: [(&str, &str, &str, &str, &str); 29] = [
         "duration: 1.0",
         "step: 1.0",
         "missing key `duration` in `run`",
-        ")",
+        "(step: 1.0)",
         "",
     ),
     (

@@ -648,14 +648,9 @@ impl Runner {
         summary.events = self.events.summaries();
         summary.said = self.events.said();
         summary.stopped_by = self.events.stopped();
-        let fields = &self.scene.fields;
-        summary.finish(
-            &self.simulation,
-            fields.deformables(),
-            error,
-            self.started.elapsed(),
-        );
-        summary.finish_contacts(&self.simulation, fields.colliding(), &self.recording.contacts);
+        let (simulation, fields) = (&self.simulation, &self.scene.fields);
+        summary.finish(simulation, fields.deformables(), error, self.started.elapsed());
+        summary.finish_contacts(simulation, fields.colliding(), &self.recording.contacts);
         let found = self.watch.warnings(&self.simulation, &summary);
         summary.warnings.extend(found);
         summary.warnings.extend(self.probes.warnings());

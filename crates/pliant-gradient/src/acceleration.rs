@@ -4,7 +4,7 @@
 use crate::GradientError;
 use crate::kinematics::{is_linear, places};
 use pliant_dense::vec3;
-use pliant_model::{Blocks, Evaluation, Model, NodeKind, Space, State};
+use pliant_model::{Blocks, Evaluation, Model, Node, NodeKind, Space, State};
 
 /// Steps of differences of curvatures along the motion, as the longest way of a node (m, rad), the
 /// longest first: that is taken on which differences of second and of fourth order agree.
@@ -36,20 +36,11 @@ pub(crate) fn curved_nodes(model: &Model) -> Vec<bool> {
     curved
 }
 
-/// The name of the first mass on such a node. Allocates nothing.
+/// The name of the first mass on such a node.
 pub(crate) fn first_curved_mass(model: &Model) -> Option<&str> {
-    let mut masses = model.masses().iter();
-    let found = masses.find(|mass| is_curved(model, mass.node.index()));
+    let curved = curved_nodes(model);
+    let found = model.masses().iter().find(|mass| curved[mass.node.index()]);
     found.map(|mass| mass.name.as_str())
-}
-
-fn is_curved(model: &Model, index: usize) -> bool {
-    match &model.nodes()[index].kind {
-        NodeKind::Independent { .. } => false,
-        NodeKind::Mapped { parents, .. } => {
-            !is_linear(model, index) || parents.iter().any(|p| is_curved(model, p.index()))
-        }
-    }
 }
 
 /// The derivative of the accelerations of mapped nodes that carry masses.
@@ -71,15 +62,37 @@ pub(crate) struct AccelerationVariation {
     nodes: Vec<usize>,
     /// The derivatives of each node with a nonlinear mapping.
     bends: Vec<Option<Bend>>,
-    /// Whether each node is independent and carries such masses.
-    carries: Vec<bool>,
+    /// Whether each node is one of these, or an independent one that they hang on.
+    is_needed: Vec<bool>,
     unit: Vec<f64>,
     acceleration: Vec<f64>,
     /// Changes of accelerations of all nodes, or weights of them.
     pub(crate) change: Vec<f64>,
     moved: State,
     way: Vec<f64>,
+    row: RowRoom,
+}
+
+/// Room for the Jacobian of one element.
+#[derive(Debug, Default)]
+struct RowRoom {
+    /// The Jacobian block, and the numbers that repeat in it.
     element: [Vec<f64>; 2],
+    /// The velocity coordinates of what it hangs on.
+    places: Vec<usize>,
+}
+
+/// The derivative of the acceleration of one coordinate of a mapped node.
+#[derive(Clone, Copy)]
+struct Row<'a> {
+    /// The coordinate, among the velocity coordinates of all nodes.
+    at: usize,
+    /// Coordinates of what it hangs on.
+    places: &'a [usize],
+    /// By the accelerations of these.
+    jacobian: &'a [f64],
+    /// By their displacements and velocities; empty where the mapping is linear.
+    by: [&'a [f64]; 2],
 }
 
 /// The derivative of the accelerations of one mapping, beside `J da`.
@@ -130,17 +143,16 @@ impl AccelerationVariation {
             })
         };
         let numbers = model.velocity_count();
-        let carries = all.clone().map(|index| needed[index] && !is_mapped(&index));
         Some(Self {
-            carries: carries.collect(),
             bends: all.map(bend).collect(),
             nodes,
+            is_needed: needed,
             unit: vec![0.0; numbers],
             acceleration: vec![0.0; numbers],
             change: vec![0.0; numbers],
             moved: State::default(),
             way: Vec::new(),
-            element: Default::default(),
+            row: RowRoom::default(),
         })
     }
 
@@ -171,8 +183,8 @@ impl AccelerationVariation {
         for index in 0..self.bends.len() {
             self.add_curvature(model, evaluation, state, index, v, None);
         }
-        let independent = || model.nodes().iter().enumerate().filter(|(k, _)| self.carries[*k]);
-        let speeds = independent().flat_map(|(_, node)| &v[node.velocity_range()]);
+        let carriers = carriers(model, &self.is_needed);
+        let speeds = carriers.flat_map(|node| &v[node.velocity_range()]);
         let fastest = speeds.fold(0.0f64, |most, v| most.max(v.abs()));
         // Slower ones than that have accelerations along curves that are nothing.
         if fastest * fastest < f64::MIN_POSITIVE {
@@ -187,7 +199,7 @@ impl AccelerationVariation {
         }
         // The Jacobians of the state again.
         self.moved.clone_from(state);
-        evaluation.propagate(model, &mut self.moved)?;
+        evaluation.propagate_among(model, &mut self.moved, |index| self.is_needed[index])?;
         if let Some(index) = last? {
             return Err(GradientError::NotBuilt {
                 what: format!("the inertia of what hangs on `{}`", model.nodes()[index].name),
@@ -220,7 +232,7 @@ impl AccelerationVariation {
         }
         for (place, weights) in DIFFERENCES {
             self.moved.clone_from(state);
-            for node in model.nodes().iter().filter(|node| node.first_dof().is_some()) {
+            for node in carriers(model, &self.is_needed) {
                 let (size, range) = (node.space.velocity_size(), node.velocity_range());
                 let positions = &mut self.moved.positions[node.position_range()];
                 let each = positions.chunks_exact_mut(node.space.position_size());
@@ -230,7 +242,7 @@ impl AccelerationVariation {
                     node.space.retract(x, &self.way);
                 }
             }
-            evaluation.propagate(model, &mut self.moved)?;
+            evaluation.propagate_among(model, &mut self.moved, |index| self.is_needed[index])?;
             let moved = std::mem::take(&mut self.moved);
             for index in 0..self.bends.len() {
                 let weights = weights.map(|weight| weight / step);
@@ -306,11 +318,12 @@ impl AccelerationVariation {
                         on_velocities[c] += v[a] * g;
                     }
                     let turned: f64 = row.iter().zip(places.clone()).map(|(g, c)| g * v[c]).sum();
-                    self.element[0].resize(width, 0.0);
-                    self.element[0][k] = turned;
+                    let [second, _] = &mut self.row.element;
+                    second.resize(width, 0.0);
+                    second[k] = turned;
                 }
                 add_turns(model, evaluation, [index, e], v, on_velocities, on_positions);
-                let second = on_velocities.iter_mut().zip(&self.element[0]);
+                let second = on_velocities.iter_mut().zip(&self.row.element[0]);
                 second.for_each(|(b, t)| *b += t);
             }
         }
@@ -319,28 +332,22 @@ impl AccelerationVariation {
     /// Writes the change of the accelerations of all nodes, of which [`change`](Self::change) has
     /// that of the independent ones, for displacements and changes of velocity of all nodes.
     pub(crate) fn apply(&mut self, model: &Model, evaluation: &Evaluation, [ys, us]: [&[f64]; 2]) {
-        for index in &self.nodes {
-            let node = &model.nodes()[*index];
-            let size = node.space.velocity_size();
-            for e in 0..node.count {
-                let places = places(model, evaluation, *index, e);
-                let first = node.first_velocity + e * size;
-                let [jacobian, numbers] = &mut self.element;
-                evaluation.write_whole_jacobian(model, *index, e, [&mut *jacobian, numbers]);
-                let width = (jacobian.len() / size).max(1);
-                for (i, row) in jacobian.chunks_exact(width).enumerate() {
-                    let terms = row.iter().zip(places.clone());
-                    let mut sum: f64 = terms.map(|(j, k)| j * self.change[k]).sum();
-                    if let Some(Bend { by, .. }) = &self.bends[*index] {
-                        for (blocks, moved) in by.iter().zip([ys, us]) {
-                            let row = &blocks.block(e)[i * width..][..width];
-                            let terms = row.iter().zip(places.clone());
-                            sum += terms.map(|(b, k)| b * moved[k]).sum::<f64>();
-                        }
-                    }
-                    self.change[first + i] = sum;
-                }
-            }
+        let Self {
+            nodes,
+            bends,
+            change,
+            row: room,
+            ..
+        } = self;
+        for index in nodes {
+            room.each(model, evaluation, *index, bends[*index].as_ref(), |row| {
+                let along = |terms: &[f64], of: &[f64]| -> f64 {
+                    terms.iter().zip(row.places).map(|(t, k)| t * of[*k]).sum()
+                };
+                let [by_position, by_velocity] = row.by;
+                change[row.at] =
+                    along(row.jacobian, change) + along(by_position, ys) + along(by_velocity, us);
+            });
         }
     }
 
@@ -353,31 +360,69 @@ impl AccelerationVariation {
         evaluation: &Evaluation,
         [ys, us]: [&mut [f64]; 2],
     ) {
-        for index in self.nodes.iter().rev() {
-            let node = &model.nodes()[*index];
-            let size = node.space.velocity_size();
-            for e in 0..node.count {
-                let places = places(model, evaluation, *index, e);
-                let first = node.first_velocity + e * size;
-                let [jacobian, numbers] = &mut self.element;
-                evaluation.write_whole_jacobian(model, *index, e, [&mut *jacobian, numbers]);
-                let width = (jacobian.len() / size).max(1);
-                for (i, row) in jacobian.chunks_exact(width).enumerate() {
-                    let weight = self.change[first + i];
-                    for (j, k) in row.iter().zip(places.clone()) {
-                        self.change[k] += j * weight;
-                    }
-                    if let Some(Bend { by, .. }) = &self.bends[*index] {
-                        for (blocks, out) in by.iter().zip([&mut *ys, &mut *us]) {
-                            let row = &blocks.block(e)[i * width..][..width];
-                            let terms = row.iter().zip(places.clone());
-                            terms.for_each(|(b, k)| out[k] += b * weight);
-                        }
-                    }
-                }
+        let Self {
+            nodes,
+            bends,
+            change,
+            row: room,
+            ..
+        } = self;
+        for index in nodes.iter().rev() {
+            room.each(model, evaluation, *index, bends[*index].as_ref(), |row| {
+                let weight = change[row.at];
+                let add = |terms: &[f64], to: &mut [f64]| {
+                    let pairs = terms.iter().zip(row.places);
+                    pairs.for_each(|(t, k)| to[*k] += t * weight);
+                };
+                let [by_position, by_velocity] = row.by;
+                add(row.jacobian, change);
+                add(by_position, ys);
+                add(by_velocity, us);
+            });
+        }
+    }
+}
+
+impl RowRoom {
+    /// Visits the derivatives of the accelerations of all coordinates of a node.
+    fn each(
+        &mut self,
+        model: &Model,
+        evaluation: &Evaluation,
+        index: usize,
+        bend: Option<&Bend>,
+        mut f: impl FnMut(Row<'_>),
+    ) {
+        let node = &model.nodes()[index];
+        let size = node.space.velocity_size();
+        for e in 0..node.count {
+            self.places.clear();
+            self.places.extend(places(model, evaluation, index, e));
+            let [jacobian, numbers] = &mut self.element;
+            evaluation.write_whole_jacobian(model, index, e, [&mut *jacobian, numbers]);
+            let width = (jacobian.len() / size).max(1);
+            for (i, jacobian) in jacobian.chunks_exact(width).enumerate() {
+                let own = i * width..(i + 1) * width;
+                let by = bend.map_or([&[][..]; 2], |bend| {
+                    bend.by.each_ref().map(|blocks| &blocks.block(e)[own.clone()])
+                });
+                f(Row {
+                    at: node.first_velocity + e * size + i,
+                    places: &self.places,
+                    jacobian,
+                    by,
+                });
             }
         }
     }
+}
+
+/// The independent nodes among those that are needed.
+fn carriers<'a>(model: &'a Model, is_needed: &'a [bool]) -> impl Iterator<Item = &'a Node> {
+    let nodes = model.nodes().iter().zip(is_needed);
+    nodes
+        .filter(|(node, needed)| **needed && node.first_dof().is_some())
+        .map(|(node, _)| node)
 }
 
 /// Adds `T(v) (y x v)` of the bodies that an element hangs on to a row of its derivative by

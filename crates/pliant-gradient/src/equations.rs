@@ -10,6 +10,7 @@
 //! with `C = 0` for hard rows. At rest there are neither velocities nor inertia.
 
 use crate::GradientError;
+use crate::acceleration::first_curved_mass;
 use crate::kinematics::{gather, scatter};
 use crate::row_law::{RowArguments, RowLaws};
 use pliant_model::{ComponentId, Evaluation, Level, Problem, RowLaw, Space, State, Treatment};
@@ -205,6 +206,8 @@ pub(crate) struct Equations {
     pub(crate) law: RowLaws,
     /// The forces in the laws of the rows, as last evaluated (N, N m; m).
     pub(crate) law_forces: Vec<f64>,
+    /// The first mass on a node that is mapped nonlinearly, by its name.
+    pub(crate) curved_mass: Option<String>,
 }
 
 impl Equations {
@@ -238,6 +241,7 @@ impl Equations {
             velocity: vec![0.0; n],
             law: RowLaws::default(),
             law_forces: vec![0.0; m],
+            curved_mass: first_curved_mass(&problem).map(str::to_owned),
             problem,
         })
     }

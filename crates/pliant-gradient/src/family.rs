@@ -40,6 +40,8 @@ pub struct Family {
     /// How the initial state moves with each parameter: positions and velocities of the independent
     /// coordinates.
     starts: Vec<[Vec<f64>; 2]>,
+    /// How the state moves that motions begin with, where that is not the initial one.
+    begun: Option<Vec<[Vec<f64>; 2]>>,
     /// Their contacts, if these depend on parameters.
     pub(crate) contacts: Option<Box<dyn FamilyContacts>>,
 }
@@ -92,6 +94,7 @@ impl Family {
             scales: scales.to_vec(),
             members,
             starts,
+            begun: None,
             contacts: None,
         })
     }
@@ -113,18 +116,24 @@ impl Family {
         self.scales.is_empty()
     }
 
-    /// Takes other initial states of the models, of which `state` makes that of each, around `base`
-    /// at the parameters: where a motion does not begin with the initial state of its model, as
-    /// velocities that contradict hard rows do not stay.
+    /// Lets motions begin with the initial states of their models.
+    pub fn begin_initially(&mut self) {
+        self.begun = None;
+    }
+
+    /// Lets motions begin with other states than the initial ones of their models, of which `state`
+    /// makes that of each, around `base` at the parameters: velocities that contradict hard rows do
+    /// not stay.
     ///
     /// # Errors
     /// Errors of `state`.
-    pub fn set_starts<E>(
+    pub fn begin_with<E>(
         &mut self,
         base: &State,
         mut state: impl FnMut(&Problem) -> Result<State, E>,
     ) -> Result<(), E> {
-        for ((members, start), scale) in self.members.iter().zip(&mut self.starts).zip(&self.scales) {
+        let mut begun = self.starts.clone();
+        for ((members, start), scale) in self.members.iter().zip(&mut begun).zip(&self.scales) {
             start.iter_mut().for_each(|list| list.fill(0.0));
             for (member, (_, weight)) in members.iter().zip(STENCIL) {
                 let problem = &member.problem;
@@ -132,6 +141,7 @@ impl Family {
                 add_start(problem, [base, &moved], weight / (SHARE * scale), start);
             }
         }
+        self.begun = Some(begun);
         Ok(())
     }
 
@@ -141,7 +151,7 @@ impl Family {
     /// # Panics
     /// If there is no such parameter.
     pub fn start(&self, parameter: usize) -> [&[f64]; 2] {
-        let [x, v] = &self.starts[parameter];
+        let [x, v] = &self.begun.as_ref().unwrap_or(&self.starts)[parameter];
         [x, v]
     }
 

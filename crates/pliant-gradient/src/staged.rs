@@ -19,7 +19,6 @@ mod stage;
 mod stiffness;
 mod turns;
 
-use crate::acceleration::first_curved_mass;
 use crate::deformed::{DeformationPath, Leg, PathEnd, RowOfStep, StepOfRows, deformed_nodes, rows_of_step};
 use crate::equations::{Equations, Unknown};
 use crate::family::check_structure;
@@ -112,11 +111,18 @@ impl StagedStep {
     /// [`GradientError::NotBuilt`] for parts of the model that have no derivative here;
     /// [`GradientError::Model`], [`GradientError::Plan`].
     pub(crate) fn new(problem: &Problem) -> Result<Self, GradientError> {
+        let start = Equations::new(problem.clone())?;
+        if let Some(mass) = &start.curved_mass {
+            return Err(GradientError::NotBuilt {
+                what: format!("the mass `{mass}` in steps of SDIRK2"),
+                why: "it is on a node whose mapping is not linear: take `Integrator::Nonlinear`",
+            });
+        }
         let nodes = deformed_nodes(problem);
         let (n, m, all) = (problem.dof_count(), problem.row_count(), problem.velocity_count());
         let [of_dofs, of_nodes] = [n, all].map(|size| vec![0.0; size]);
         Ok(Self {
-            start: Equations::new(problem.clone())?,
+            start,
             stages: [Stage::new(problem, &nodes)?, Stage::new(problem, &nodes)?],
             projection: Projection::new(problem, &nodes)?,
             projects: !nodes.is_empty() || m > 0,
@@ -428,12 +434,6 @@ fn check_step(problem: &Problem, step: &TakenStep<'_>) -> Result<(), GradientErr
         return Err(GradientError::NotBuilt {
             what: "a step of SDIRK2 with weights, or with a memory of the step before".to_owned(),
             why: "its stages have neither",
-        });
-    }
-    if let Some(mass) = first_curved_mass(problem) {
-        return Err(GradientError::NotBuilt {
-            what: format!("the mass `{mass}` in steps of SDIRK2"),
-            why: "it is on a node whose mapping is not linear: take `Integrator::Nonlinear`",
         });
     }
     if !step.contacts.is_empty() {

@@ -2,7 +2,7 @@
 
 use crate::picture::Picture;
 use pliant::continuum::{ElementKind, RodParts, SheetParts, SolidParts};
-use pliant::model::{ComponentId, Model, NodeId, Treatment};
+use pliant::model::{ComponentId, Model, NodeId, NodeKind, Treatment};
 use pliant_output::recording::{CellKind, FieldSpec, Region, RegionCell, RegionKind};
 
 /// A solid, a sheet or an elastic rod.
@@ -85,6 +85,31 @@ impl Deformable {
             DeformableParts::Solid(parts) => parts[0].nodes,
             DeformableParts::Sheet(parts) => parts.nodes,
             DeformableParts::Rod(_, centres) => *centres,
+        }
+    }
+
+    /// The mapped nodes that have the deformations of a solid or a sheet, at its points of
+    /// integration, at its edges and of its patches; none of a rod, whose strains are few.
+    pub fn deformations(&self, model: &Model) -> Vec<NodeId> {
+        match &self.parts {
+            DeformableParts::Solid(parts) => {
+                let of_part = |part: &SolidParts| {
+                    // Changes of volume hang on strains, or on ratios of volumes.
+                    let ratios = part.dilatations.map(|node| &model.node(node).kind);
+                    let ratios = match ratios {
+                        Some(NodeKind::Mapped { parents, .. }) => parents.clone(),
+                        _ => Vec::new(),
+                    };
+                    let own = [Some(part.gradients), part.strains, part.dilatations];
+                    own.into_iter().flatten().chain(ratios).collect::<Vec<_>>()
+                };
+                parts.iter().flat_map(of_part).collect()
+            }
+            DeformableParts::Sheet(parts) => {
+                let bending = [parts.bends, parts.curvatures];
+                bending.into_iter().flatten().chain([parts.strains]).collect()
+            }
+            DeformableParts::Rod(..) => Vec::new(),
         }
     }
 

@@ -1,7 +1,6 @@
 //! The relations of the nonlinear step and of BDF2 between velocities, accelerations and places.
 
 use crate::GradientError;
-use crate::acceleration::first_curved_mass;
 use crate::equations::Equations;
 use crate::taken::StepWeights;
 use pliant_kkt::Scheme;
@@ -78,11 +77,12 @@ pub(super) fn check_weights(equations: &Equations, weights: StepWeights) -> Resu
         return Err(GradientError::Weights { alpha, beta });
     }
     let Equations {
-        problem, evaluation, ..
+        problem,
+        evaluation,
+        curved_mass,
+        ..
     } = equations;
-    if weights != StepWeights::END
-        && let Some(mass) = first_curved_mass(problem)
-    {
+    if let (Some(mass), true) = (curved_mass, weights != StepWeights::END) {
         return Err(GradientError::NotBuilt {
             what: format!("the mass `{mass}` in steps with weights below 1"),
             why: "it is on a node whose mapping is not linear: take `alpha` and `beta` of 1",

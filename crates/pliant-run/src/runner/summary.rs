@@ -8,13 +8,13 @@ use super::joints::JointState;
 use super::probes::ProbeSummary;
 use super::rows::Rows;
 use super::statics::StaticsSummary;
-use pliant::model::{ComponentId, Energies, Momentum, Node, NodeKind, Problem, Treatment};
+use pliant::model::{ComponentId, Energies, Momentum, NodeId, NodeKind, Problem, Treatment};
 use pliant::solvers::Variable;
 use pliant::{Certificate, Simulation, StepReport};
 use pliant_output::recording::Sample;
-use pliant_scene::{BuiltScene, Deformable, DeformableParts};
+use pliant_scene::{BuiltScene, Deformable};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// Numbers of a whole run. Times in seconds, energies in joules, lengths in metres; a number that
@@ -593,8 +593,9 @@ impl Summary {
         let (model, state) = (simulation.model(), simulation.state());
         let Momentum { linear, angular } = model.momentum(state);
         (self.momentum, self.angular_momentum) = (linear, angular);
+        let hidden: BTreeSet<NodeId> = deformables.iter().flat_map(|d| d.deformations(model)).collect();
         let ids = model.node_ids().zip(model.nodes());
-        for (id, node) in ids.filter(|(_, node)| !is_of_deformations(node, deformables)) {
+        for (id, node) in ids.filter(|(id, _)| !hidden.contains(id)) {
             // Of elements that processes share out, those of all.
             let rows = |numbers: &[f64], size| Rows::new(size, model.gather_elements(id, size, numbers));
             let entry = NodeState {
@@ -649,29 +650,4 @@ fn is_one(count: &usize) -> bool {
 
 fn is_none(count: &usize) -> bool {
     *count == 0
-}
-
-/// Last words of the names of the nodes that solids and sheets make for their deformations.
-const DEFORMATIONS: [&str; 8] = [
-    "gradients",
-    "strains",
-    "dilatations",
-    "volume_ratios",
-    "membrane",
-    "turns",
-    "curvatures",
-    "bends",
-];
-
-/// Whether a node has the deformations of a solid or a sheet of these, such as `beam.strains`.
-fn is_of_deformations(node: &Node, of: &[Deformable]) -> bool {
-    let Some((before, last)) = node.name.rsplit_once('.') else {
-        return false;
-    };
-    let is_before = |deformable: &Deformable| {
-        let within = before.strip_prefix(deformable.name.as_str());
-        !matches!(deformable.parts, DeformableParts::Rod(..))
-            && within.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-    };
-    node.first_dof().is_none() && DEFORMATIONS.contains(&last) && of.iter().any(is_before)
 }

@@ -162,7 +162,7 @@ impl ConeSolver {
     /// Takes the values of a system, in the way that suits it.
     ///
     /// # Errors
-    /// Those of [`IslandSolver::prepare`], [`CondensedIslands::prepare`].
+    /// Errors of the solver of the way ([`IslandSolver::prepare`], [`CondensedIslands::prepare`]).
     pub fn prepare(&mut self, system: ContactSystem<'_>) -> Result<(), ProblemError> {
         let ContactSystem {
             base,
@@ -216,7 +216,7 @@ impl ConeSolver {
         self.condensed.as_deref().filter(|_| self.way != Way::Islands)
     }
 
-    /// As [`condensed`](Self::condensed), to be solved.
+    /// The condensed part, if the present system is solved so, to be changed.
     fn condensed_mut(&mut self) -> Option<&mut Condensed> {
         self.condensed.as_deref_mut().filter(|_| self.way != Way::Islands)
     }
@@ -226,10 +226,10 @@ impl ConeSolver {
         self.condensed().map_or(&self.islands, |c| &c.cones.islands)
     }
 
-    /// As [`IslandSolver::solve`].
+    /// Solves the prepared system from the multipliers in the solution, if there are as many as rows.
     ///
     /// # Errors
-    /// Those of [`IslandSolver::solve`], [`CondensedIslands::solve`].
+    /// Errors of the solver of the way ([`IslandSolver::solve`], [`CondensedIslands::solve`]).
     pub fn solve(
         &mut self,
         system: &KktSystem,
@@ -259,10 +259,10 @@ impl ConeSolver {
         c.cones.solve(&mut c.factor, system, solution)
     }
 
-    /// As [`IslandSolver::set_cones`].
+    /// Replaces the laws of the prepared system by others of as many rows each.
     ///
     /// # Errors
-    /// Those of [`IslandSolver::set_cones`].
+    /// Errors of the solver of the way ([`IslandSolver::set_cones`]).
     pub(crate) fn set_cones(&mut self, cones: &[Option<Cone>]) -> Result<(), ProblemError> {
         match self.condensed_mut() {
             Some(c) => c.cones.set_cones(cones),
@@ -270,7 +270,7 @@ impl ConeSolver {
         }
     }
 
-    /// As [`IslandSolver::free_velocities`].
+    /// Velocities of all rows without impulses on those with laws, as of the last solve.
     pub fn free_velocities(&self) -> &[f64] {
         match self.condensed() {
             Some(c) => c.cones.free_velocities(),
@@ -278,7 +278,7 @@ impl ConeSolver {
         }
     }
 
-    /// As [`IslandSolver::diagonal_block`].
+    /// The diagonal block of the operator at the cone that begins at a row, row by row, if one does.
     pub(crate) fn diagonal_block(&self, row: usize) -> Option<&[f64]> {
         match self.condensed() {
             Some(c) => c.cones.diagonal_block(row),
@@ -286,7 +286,7 @@ impl ConeSolver {
         }
     }
 
-    /// As [`IslandSolver::response`].
+    /// Velocities that impulses on the cone at a row make in all rows with cones, with these rows.
     pub(crate) fn response(&self, row: usize, r: &[f64]) -> Vec<(usize, f64)> {
         match self.condensed() {
             Some(c) => c.cones.response(row, r),
@@ -294,7 +294,7 @@ impl ConeSolver {
         }
     }
 
-    /// As [`IslandSolver::begin`].
+    /// Begins the solves of another step, whose operations count from zero.
     pub(crate) fn begin(&mut self) {
         self.islands.begin();
         if let Some(condensed) = &mut self.condensed {
@@ -308,7 +308,7 @@ impl ConeSolver {
         choice.clone_from(self.automatic.memory());
     }
 
-    /// As [`IslandSolver::impose`].
+    /// Gives the solver of islands a memory in the place of its own ([`IslandSolver::impose`]).
     pub(crate) fn impose(&mut self, memory: &IslandMemory) {
         self.islands.impose(memory);
     }
@@ -323,12 +323,12 @@ impl ConeSolver {
         self.automatic.impose(memory);
     }
 
-    /// As [`IslandSolver::work`].
+    /// Operations since the solves of a step [began](Self::begin).
     pub(crate) fn work(&self) -> u64 {
         self.islands().work()
     }
 
-    /// As [`IslandSolver::busiest`].
+    /// Row blocks of the part that took most operations in the last solve.
     pub(crate) fn busiest(&self) -> &[u32] {
         match self.condensed() {
             Some(c) => c.cones.busiest(),
@@ -354,17 +354,17 @@ impl ConeSolver {
         out
     }
 
-    /// As [`IslandSolver::determinacy`].
+    /// Whether the impulses of the last solve are the only ones with its velocities, part by part.
     pub(crate) fn determinacy(&self) -> Determinacy {
         self.islands().determinacy()
     }
 
-    /// As [`IslandSolver::worst_problem`].
+    /// The problem of the part whose residual was the largest in the last solve.
     pub(crate) fn worst_problem(&self) -> Option<&Problem> {
         self.islands().worst_problem()
     }
 
-    /// As [`IslandSolver::take_worst`].
+    /// Hands out the solver of the part whose residual was the largest in the last solve.
     pub(crate) fn take_worst(&mut self) -> Option<Box<ConicSolver>> {
         match self.condensed_mut() {
             Some(c) => c.cones.islands.take_worst(),

@@ -49,7 +49,7 @@ impl Corrections {
     /// model in a configuration.
     ///
     /// # Errors
-    /// Those of [`DirectSolver::prepare`].
+    /// Errors of the factor ([`DirectSolver::prepare`]).
     pub(crate) fn prepare(
         &mut self,
         system: &KktSystem,
@@ -70,7 +70,7 @@ impl Corrections {
     /// other, by a factor.
     ///
     /// # Errors
-    /// Those of [`DirectSolver::prepare`] and [`DirectSolver::solve`].
+    /// Errors of the factor ([`DirectSolver::prepare`], [`DirectSolver::solve`]).
     pub(crate) fn solve(
         &mut self,
         system: &KktSystem,

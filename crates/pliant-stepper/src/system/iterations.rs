@@ -122,7 +122,7 @@ impl BoundedIterations {
     /// configuration.
     ///
     /// # Errors
-    /// Those of [`CondensedBounds::prepare`](KktSolver::prepare), and [`SolveError::NotFinite`] at a
+    /// Errors of [`CondensedBounds::prepare`](KktSolver::prepare), and [`SolveError::NotFinite`] at a
     /// place that is not finite.
     pub(crate) fn prepare(&mut self, system: &KktSystem, at: Configuration<'_>) -> Result<(), SolveError> {
         self.motions.tell(&mut self.rows.linear, at)?;

@@ -2,11 +2,10 @@
 
 mod corotational;
 mod measures;
-mod polar;
 mod wide;
 
 pub(crate) use measures::{add_determinant_hessian, cofactors, strain_rows};
-pub(crate) use polar::Polar;
+pub(crate) use pliant_dense::polar::Polar;
 
 use crate::checks::first_parent;
 use pliant_dense::Mat3;

@@ -14,6 +14,7 @@
 pub mod dense_ldlt;
 pub mod eigen;
 pub mod in_place;
+pub mod polar;
 pub mod rotation;
 pub mod semidefinite;
 

@@ -91,6 +91,32 @@ pub fn matrix(q: Quaternion) -> Mat3 {
     )
 }
 
+/// The unit quaternion of a rotation matrix, by its largest component (Shepperd 1978).
+pub fn quaternion(r: &Mat3) -> Quaternion {
+    let d = [r[(0, 0)], r[(1, 1)], r[(2, 2)]];
+    let squares = [
+        1.0 + d[0] + d[1] + d[2],
+        1.0 + d[0] - d[1] - d[2],
+        1.0 - d[0] + d[1] - d[2],
+        1.0 - d[0] - d[1] + d[2],
+    ];
+    let sum = |i: usize, j: usize| r[(i, j)] + r[(j, i)];
+    let difference = |i: usize, j: usize| r[(i, j)] - r[(j, i)];
+    let (mut best, mut at) = (squares[0], 0);
+    for (k, s) in squares.iter().enumerate() {
+        if *s > best {
+            (best, at) = (*s, k);
+        }
+    }
+    let q = match at {
+        0 => [best, difference(2, 1), difference(0, 2), difference(1, 0)],
+        1 => [difference(2, 1), best, sum(0, 1), sum(0, 2)],
+        2 => [difference(0, 2), sum(0, 1), best, sum(1, 2)],
+        _ => [difference(1, 0), sum(0, 2), sum(1, 2), best],
+    };
+    normalize(q).unwrap_or(IDENTITY)
+}
+
 /// `R a`.
 #[inline]
 pub fn rotate(q: Quaternion, a: Vec3) -> Vec3 {

@@ -57,11 +57,11 @@ pub use mapping::{Degenerate, Dependency, Mapping, MappingPieces, Parents};
 pub use mappings::{
     Addition, Affine, AffineEntry, Area, Barycentric, BeamSegment, BeamStrain, Cell, CentreOfMass,
     Coordinate, CurvatureBinormal, Curve, Difference, DihedralAngle, Distance, DotProduct, End,
-    ExpressionCoordinates, ExpressionElement, Expressions, Formula, FramePair, FrameShape, Gear, Identity,
-    Influence, JointAxis, JointCoordinates, JointFrame, Mask, MeshError, ModalFrame, ModalFrames, ModalPoint,
-    ModalPoints, Normalization, Outside, Pairing, Projection, Quadratic, RelativeMotion, RelativePose,
-    RelativeRotation, RigidFrames, RigidPoints, Rope, RopePath, SafeDistance, SegmentAngle, Skinning,
-    SquareDistance, Subset, Volume, Winch, quadratic_bending,
+    ExpressionCoordinates, ExpressionElement, Expressions, FittedFrame, FittedFrames, Formula, FramePair,
+    FramePoint, FrameShape, Gear, Identity, Influence, JointAxis, JointCoordinates, JointFrame, Mask,
+    MeshError, ModalFrame, ModalFrames, ModalPoint, ModalPoints, Normalization, Outside, Pairing, Projection,
+    Quadratic, RelativeMotion, RelativePose, RelativeRotation, RestPoint, RigidFrames, RigidPoints, Rope,
+    RopePath, SafeDistance, SegmentAngle, Skinning, SquareDistance, Subset, Volume, Winch, quadratic_bending,
 };
 pub use mass::{CoupledMass, Mass, RigidMass};
 pub use memory::{Memory, Past};

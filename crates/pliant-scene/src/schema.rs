@@ -63,11 +63,12 @@ pub use laws::{
 pub use local::Local;
 pub use mappings::{
     AffineEntrySpec, AffineSpec, AreaSpec, AxisSpec, BarycentricSpec, BeamSegmentSpec, BeamStrainSpec,
-    CentreOfMassSpec, ChainsSpec, Chart, CurveMappingSpec, DihedralSpec, DistanceSpec, DrumSpec, FrameSpec,
-    GearMappingSpec, GearPairSpec, HeadingSpec, HingesSpec, JointCoordinatesSpec, Letter, Mapped, Mapping,
-    MaskSpec, PairingSpec, PairsSpec, ProjectionSpec, QuadraticSpec, RelativePoseSpec, RelativeRotationSpec,
-    RestPose, RigidFramesSpec, RigidPointsSpec, RopeSpec, RopesSpec, SafeDistanceSpec, SegmentAngleSpec,
-    SkinningSpec, SubsetSpec, VolumeSpec, WinchDrumSpec, WinchSpec,
+    CentreOfMassSpec, ChainsSpec, Chart, CurveMappingSpec, DihedralSpec, DistanceSpec, DrumSpec, Fit,
+    FittedFrameSpec, FittedFramesSpec, FrameSpec, GearMappingSpec, GearPairSpec, HeadingSpec, HingesSpec,
+    JointCoordinatesSpec, Letter, Mapped, Mapping, MaskSpec, PairingSpec, PairsSpec, ProjectionSpec,
+    QuadraticSpec, RelativePoseSpec, RelativeRotationSpec, RestPose, RigidFramesSpec, RigidPointsSpec,
+    RopeSpec, RopesSpec, SafeDistanceSpec, SegmentAngleSpec, SkinningSpec, SubsetSpec, VolumeSpec,
+    WinchDrumSpec, WinchSpec,
 };
 pub use nodes::{
     AxisAngle, Bodies, Body, CapsuleSpec, ConeSpec, CylinderSpec, Formula, HullSpec, Line, Particles,

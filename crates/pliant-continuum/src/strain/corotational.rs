@@ -9,7 +9,8 @@ use super::wide::{
     Matrix, Wide, axial, cofactors, cross, difference, dot, doubled_symmetric_part, flat, load, product,
     rows_of, store, sum, symmetric, times, times_skew, transposed_product,
 };
-use super::{CorotationalStrain, matrix, polar, write_matrix};
+use super::{CorotationalStrain, matrix, write_matrix};
+use pliant_dense::polar;
 use pliant_model::{Degenerate, Dependency, MappingPieces, Parents};
 use pulp::{Arch, Simd, WithSimd};
 use std::ops::Range;
@@ -32,7 +33,7 @@ struct Decomposition<S: Simd> {
 }
 
 /// `tr(U) I - U`, the sums of two stretches, and its inverse, the `turn` of
-/// [`Polar`](super::Polar).
+/// [`Polar`](polar::Polar).
 struct Turning<S: Simd> {
     sums: Matrix<S>,
     inverse: Matrix<S>,
@@ -88,7 +89,7 @@ impl<S: Simd> Decomposition<S> {
     }
 
     /// Decomposes `F`; with the decompositions a flag for each lane, zero where there is none. As
-    /// [`Polar::of`](super::Polar::of), whose comments say why.
+    /// [`Polar::of`](polar::Polar::of), whose comments say why.
     #[inline(always)]
     fn of(simd: S, f: &Matrix<S>) -> (Self, Wide<S>) {
         let number = |x: f64| Wide::splat(simd, x);

@@ -86,7 +86,8 @@ impl Evaluation {
         let NodeKind::Mapped { ranges, .. } = &entry.kind else {
             return false;
         };
-        if ranges.iter().all(|(_, _, space)| *space != Space::Rigid3) {
+        let turns = |space: Space| space == Space::Rigid3;
+        if !turns(entry.space) && !ranges.iter().any(|(_, _, space)| turns(*space)) {
             return true;
         }
         let size = entry.space.velocity_size();

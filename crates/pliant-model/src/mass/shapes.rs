@@ -73,7 +73,7 @@ impl RigidMass {
         let [x, y, _] = order.map(|k| eigen.eigenvectors.column(k).into_owned());
         let axes = Mat3::from_columns(&[x, y, x.cross(&y)]);
         let moments = order.map(|k| eigen.eigenvalues[k]);
-        (Self::principal(self.mass, moments), quaternion_of(&axes))
+        (Self::principal(self.mass, moments), rotation::quaternion(&axes))
     }
 
     pub(super) fn with_inertia(&self, inertia: Mat3) -> Self {
@@ -83,30 +83,4 @@ impl RigidMass {
             inertia: [0, 1, 2].map(|i| [0, 1, 2].map(|j| entry(i, j))),
         }
     }
-}
-
-/// The unit quaternion of a rotation matrix, by its largest component (Shepperd 1978).
-fn quaternion_of(r: &Mat3) -> Quaternion {
-    let d = [r[(0, 0)], r[(1, 1)], r[(2, 2)]];
-    let squares = [
-        1.0 + d[0] + d[1] + d[2],
-        1.0 + d[0] - d[1] - d[2],
-        1.0 - d[0] + d[1] - d[2],
-        1.0 - d[0] - d[1] + d[2],
-    ];
-    let sum = |i: usize, j: usize| r[(i, j)] + r[(j, i)];
-    let difference = |i: usize, j: usize| r[(i, j)] - r[(j, i)];
-    let (mut best, mut at) = (squares[0], 0);
-    for (k, s) in squares.iter().enumerate() {
-        if *s > best {
-            (best, at) = (*s, k);
-        }
-    }
-    let q = match at {
-        0 => [best, difference(2, 1), difference(0, 2), difference(1, 0)],
-        1 => [difference(2, 1), best, sum(0, 1), sum(0, 2)],
-        2 => [difference(0, 2), sum(0, 1), best, sum(1, 2)],
-        _ => [difference(1, 0), sum(0, 2), sum(1, 2), best],
-    };
-    rotation::normalize(q).unwrap_or(rotation::IDENTITY)
 }

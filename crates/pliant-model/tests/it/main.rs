@@ -13,6 +13,7 @@ mod curves;
 mod embedded_points;
 mod expressions;
 mod first_mappings_exactly;
+mod fitted_frames;
 mod force_fields;
 mod formulas;
 mod held_rows;

@@ -2,6 +2,7 @@
 
 mod bodies;
 mod curve;
+mod fitted;
 mod points;
 
 use super::ends::ParentList;
@@ -55,6 +56,7 @@ pub(super) fn add(builder: &mut Builder<'_>, spec: &Mapped) -> Result<()> {
         Spec::Projection(projection) => add_projection(builder, &parents, projection),
         Spec::Quadratic(quadratic) => add_quadratic(builder, &parents, quadratic),
         Spec::Curve(curve) => curve::add(builder, &parents, curve),
+        Spec::FittedFrames(frames) => fitted::add(builder, &parents, frames),
         Spec::Formula(formula) => formulas::add_mapping(builder, &parents, formula),
         Spec::BeamStrain(_)
         | Spec::Gear(_)

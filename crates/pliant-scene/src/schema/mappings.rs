@@ -9,9 +9,9 @@ pub use basic::{
     RelativeRotationSpec, RestPose, RigidPointsSpec, SubsetSpec,
 };
 pub use bodies::{
-    AxisSpec, BeamSegmentSpec, BeamStrainSpec, Chart, DrumSpec, FrameSpec, GearMappingSpec, GearPairSpec,
-    HeadingSpec, JointCoordinatesSpec, Letter, RelativePoseSpec, RigidFramesSpec, RopeSpec, RopesSpec,
-    SkinningSpec, WinchDrumSpec, WinchSpec,
+    AxisSpec, BeamSegmentSpec, BeamStrainSpec, Chart, DrumSpec, Fit, FittedFrameSpec, FittedFramesSpec,
+    FrameSpec, GearMappingSpec, GearPairSpec, HeadingSpec, JointCoordinatesSpec, Letter, RelativePoseSpec,
+    RigidFramesSpec, RopeSpec, RopesSpec, SkinningSpec, WinchDrumSpec, WinchSpec,
 };
 pub use points::{
     AreaSpec, BarycentricSpec, CentreOfMassSpec, ChainsSpec, DihedralSpec, HingesSpec, PairingSpec,
@@ -70,6 +70,8 @@ pub enum Mapping {
     DihedralAngle(DihedralSpec),
     /// Scalar products.
     DotProduct(PairsSpec),
+    /// Bodies that follow points.
+    FittedFrames(FittedFramesSpec),
     /// Expressions over coordinates.
     Formula(FormulaMappingSpec),
     /// Coordinates in a ratio.

@@ -346,6 +346,7 @@ pub(in crate::assemble) fn unit(builder: &Builder<'_>, node: NodeId) -> &'static
             | Mapping::Barycentric(_)
             | Mapping::CentreOfMass(_)
             | Mapping::RigidPoints(_)
+            | Mapping::FittedFrames(_)
             | Mapping::RigidFrames(_)
             | Mapping::Skinning(_) => {}
             _ => return "",

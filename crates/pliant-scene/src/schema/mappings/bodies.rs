@@ -1,6 +1,6 @@
 //! Mappings of bodies, joints and ropes.
 
-use super::super::{EndSpec, Quantity, Rotation, Triple, Weights, zero};
+use super::super::{Elements, EndSpec, OneOrMany, Quantity, Rotation, Triple, Weights, zero};
 use super::RestPose;
 use crate::quantity::{Any, Length, Pure};
 use serde::Deserialize;
@@ -26,6 +26,46 @@ pub struct FrameSpec {
 pub struct RigidFramesSpec {
     /// Positions, one by one.
     pub frames: Vec<FrameSpec>,
+}
+
+/// Bodies that follow points.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "FittedFrames", deny_unknown_fields)]
+pub struct FittedFramesSpec {
+    /// One by one.
+    pub frames: Vec<FittedFrameSpec>,
+}
+
+/// A frame that follows points.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "frames", deny_unknown_fields)]
+pub struct FittedFrameSpec {
+    /// The points; all of the first parent by default.
+    #[serde(default)]
+    pub points: Option<Elements<EndSpec>>,
+    /// How much each counts; 1 by default.
+    #[serde(default)]
+    pub weights: Option<OneOrMany<Pure>>,
+    /// The motion that is fitted.
+    #[serde(default)]
+    pub fit: Fit,
+    /// Its origin at the start; the mean of the points by default.
+    #[serde(default)]
+    pub position: Option<Triple<Length>>,
+    /// Its axes at the start; those of the scene by default.
+    #[serde(default)]
+    pub rotation: Option<Rotation>,
+}
+
+/// The motion that is fitted to points.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename = "fit")]
+pub enum Fit {
+    /// The nearest rigid motion.
+    #[default]
+    Rigid,
+    /// The nearest affine motion, and the rotation of its gradient.
+    Affine,
 }
 
 /// Poses of one frame against another.

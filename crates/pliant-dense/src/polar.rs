@@ -1,33 +1,34 @@
-//! The polar decomposition with a proper rotation.
+//! The polar decomposition of a 3 x 3 matrix with a proper rotation.
 
+use crate::eigen::symmetric_eigen;
+use crate::rotation;
+use crate::{Mat3, Vec3};
 use nalgebra::Matrix4;
-use pliant_dense::eigen::symmetric_eigen;
-use pliant_dense::{Mat3, Vec3, rotation};
 
 /// Least determinant, as a share of the cube of the norm, of gradients whose rotation Newton's
 /// iteration finds: above it the iteration converges within a few steps.
-pub(super) const NEAR: f64 = 0.02;
+pub const NEAR: f64 = 0.02;
 
 /// Iterations after which a gradient is left to the quaternion.
-pub(super) const MOST_ITERATIONS: usize = 12;
+pub const MOST_ITERATIONS: usize = 12;
 
 /// Largest change of the last iteration: they converge quadratically, so that the next would change
 /// no more than rounding does.
-pub(super) const LEAST_CHANGE: f64 = 1e-9;
+pub const LEAST_CHANGE: f64 = 1e-9;
 
 /// Least sum of two principal stretches of which the rotation is known, about as a share of the
 /// largest.
-pub(super) const LEAST_SUM: f64 = 1e-8;
+pub const LEAST_SUM: f64 = 1e-8;
 
 /// `F = R U` with a rotation `R` (determinant 1) and a symmetric `U`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Polar {
+pub struct Polar {
     /// The rotation nearest to `F`.
-    pub(crate) r: Mat3,
+    pub r: Mat3,
     /// The stretch that is left; its smallest eigenvalue has the sign of the determinant of `F`.
-    pub(crate) u: Mat3,
+    pub u: Mat3,
     /// The inverse of `tr(U) I - U`, whose eigenvalues are the sums of two principal stretches.
-    pub(crate) turn: Mat3,
+    pub turn: Mat3,
 }
 
 impl Polar {
@@ -37,7 +38,7 @@ impl Polar {
     /// Newton's iteration `R <- (R + R^-T)/2` (Higham 1986) near a rotation, otherwise the
     /// quaternion `q` that maximises `tr(R(q)^T F)`, an eigenvector of a 4 x 4 matrix (Davenport
     /// 1968), which also knows inverted gradients.
-    pub(crate) fn of(f: &Mat3) -> Option<Self> {
+    pub fn of(f: &Mat3) -> Option<Self> {
         let r = near_rotation(f).or_else(|| by_quaternion(f))?;
         let u = r.transpose() * f;
         let u = 0.5 * (u + u.transpose());
@@ -65,7 +66,7 @@ fn near_rotation(f: &Mat3) -> Option<Mat3> {
 }
 
 /// The rotation by Davenport's quaternion.
-pub(super) fn by_quaternion(f: &Mat3) -> Option<Mat3> {
+pub fn by_quaternion(f: &Mat3) -> Option<Mat3> {
     let axis = Vec3::new(
         f[(2, 1)] - f[(1, 2)],
         f[(0, 2)] - f[(2, 0)],

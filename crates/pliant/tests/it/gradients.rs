@@ -7,6 +7,7 @@ mod contacts;
 mod controls;
 mod elements;
 mod errors;
+mod frames;
 mod impacts;
 mod masses;
 mod memory;

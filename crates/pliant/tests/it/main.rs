@@ -19,6 +19,7 @@ mod equivalences;
 mod errors;
 mod everything;
 mod examine;
+mod fitted_frames;
 mod four_bars;
 mod geometry;
 mod gradients;

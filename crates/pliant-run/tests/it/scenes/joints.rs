@@ -243,3 +243,31 @@ fn a_stiff_flexible_four_bar_falls_as_a_rigid_one() {
     }
     assert!(largest < 2e-3, "{largest}");
 }
+
+/// Where the second beam hangs at rest, the first is a cantilever under its own weight and that of
+/// the second at the hinge, a centimetre beyond its end: `w L^4/(8 E I) + P L^3/(3 E I)`, the moment
+/// of the hinge, and what shear adds (Timoshenko). The clamp hinders the contraction across, which
+/// makes it stiffer by a share of its depth over the length: 5 %.
+#[test]
+fn a_beam_on_a_hinge_of_another_bends_it_by_its_weight() {
+    let mut run = runner(&edited("jointed_beams", &[]), &[], Some(0.01));
+    advance(&mut run, 500);
+    let (w, e, side) = (1000.0 * 0.05f64.powi(2) * 9.81, 1e9, 0.05f64);
+    let bending = e * side.powi(4) / 12.0;
+    let load = 0.5 * w;
+    let shear = 1.2 * (0.5 * w + load) / (e / 2.6 * side * side);
+    let expected = w / (8.0 * bending) + load / (3.0 * bending) + load * 0.01 / (2.0 * bending) + shear;
+    let simulation = run.simulation();
+    let end = simulation.model().node_named("end").unwrap();
+    let sag = -simulation.positions(end)[1];
+    println!("{sag} {expected}");
+    assert!((sag / expected - 1.0).abs() < 0.03, "{sag} {expected}");
+    // The hinge carries the second beam, whose end of the first turns by the slopes of both loads.
+    let slope = w / (6.0 * bending) + load / (2.0 * bending) + load * 0.01 / bending;
+    let turned = 2.0 * simulation.positions(end)[6].atan2(simulation.positions(end)[3]);
+    assert!((-turned / slope - 1.0).abs() < 0.03, "{turned} {slope}");
+    // The second hangs straight down, but for the last of its swing.
+    let angle = value(&run, "hinge.angle");
+    let below = angle + turned + std::f64::consts::FRAC_PI_2;
+    assert!(below.abs() < 1e-5, "{angle} {turned}");
+}

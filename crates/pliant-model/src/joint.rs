@@ -158,6 +158,26 @@ impl Joint {
         Self::new(JointKind::Planar, a, b)
     }
 
+    /// Slides along x and y without turning.
+    pub fn planar_translation(a: Side, b: Side) -> Self {
+        Self::new(JointKind::PlanarTranslation, a, b)
+    }
+
+    /// Slides along x of A and turns about z: a hinge in a slot.
+    pub fn slotted_hinge(a: Side, b: Side) -> Self {
+        Self::new(JointKind::SlottedHinge, a, b)
+    }
+
+    /// Turns about x of A and y of B, which stay perpendicular, and moves everywhere.
+    pub fn fixed_axis(a: Side, b: Side) -> Self {
+        Self::new(JointKind::FixedAxis, a, b)
+    }
+
+    /// Holds nothing, but has six coordinates that springs, motors and limits act on.
+    pub fn free(a: Side, b: Side) -> Self {
+        Self::new(JointKind::Free, a, b)
+    }
+
     /// Turns about z and moves along it by `pitch` per turn (m).
     pub fn screw(a: Side, b: Side, pitch: f64) -> Self {
         Self::new(JointKind::Screw { pitch }, a, b)

@@ -2,11 +2,11 @@
 
 use super::{Attached, Joint, JointHandle, JointKind, Side};
 use crate::mappings::relative_pose;
-use crate::validate::{check_finite, check_rigid, check_space};
+use crate::validate::{check_finite, check_rigid, check_size, check_space};
 use crate::{
-    Coordinate, Damping, DiagonalCompliance, Distance, End, Field, Gear, JointAxis, JointCoordinates,
-    JointFrame, Level, Mask, Model, ModelError, NodeId, NodeKind, Pose, PrescribedMotion, RigidPoints, Space,
-    Treatment, UniformCompliance,
+    ComponentId, Coordinate, Damping, DiagonalCompliance, Distance, End, Field, Gear, JointAxis,
+    JointCoordinates, JointFrame, Level, Mask, Model, ModelError, NodeId, NodeKind, Pose, PrescribedMotion,
+    RigidPoints, Space, Treatment, UniformCompliance,
 };
 
 /// The sides of a joint as frames of the parents that a mapping needs.
@@ -49,35 +49,15 @@ impl Model {
             motors: Vec::new(),
             frames: frames.sides,
         };
-        match joint.kind {
-            JointKind::Ball if joint.has_coordinates || !joint.attached.is_empty() => {
-                handle.coordinates = self.add_rotation_vector(name, &frames, joint.kind)?;
-            }
-            JointKind::Ball => {}
-            kind => {
-                for (axis, part) in kind.free_axes() {
-                    let node = self.add_coordinates(&format!("{name}.{part}"), &frames, &[*axis])?;
-                    handle.coordinates.push(node);
-                }
-            }
+        if joint.kind != JointKind::Ball || joint.has_coordinates || !joint.attached.is_empty() {
+            handle.coordinates = self.add_free_coordinates(name, &frames, joint.kind)?;
         }
-        let held = match joint.kind {
-            JointKind::Distance { length } => self.add_length(name, &frames, length)?,
-            _ => self.add_coordinates(&format!("{name}.held"), &frames, joint.kind.held_axes())?,
+        handle.held = match joint.kind {
+            JointKind::Distance { length } => Some(self.add_length(name, &frames, length)?),
+            JointKind::Free => None,
+            kind => Some(self.add_coordinates(&format!("{name}.held"), &frames, kind.held_axes())?),
         };
-        handle.held = Some(held);
-        let rows = format!("{name}.force");
-        handle.rows = Some(if joint.compliances.is_empty() {
-            self.add_constraint(&rows, held, joint.level)?
-        } else {
-            let coordinates = self.node(held).velocity_range().len();
-            let compliances = match joint.compliances[..] {
-                [one] => vec![one; coordinates],
-                _ => joint.compliances.clone(),
-            };
-            let law = DiagonalCompliance::new(&compliances).with_relaxation_time(joint.relaxation_time);
-            self.add_force_field(&rows, held, law, Treatment::Compliance)?
-        });
+        handle.rows = self.add_held_rows(name, joint, handle.held)?;
         if let JointKind::Screw { pitch } = joint.kind {
             // Travel less what the turns make of it.
             check_finite(name, Field::Pitch, pitch)?;
@@ -92,6 +72,32 @@ impl Model {
             self.attach(name, joint, &mut handle, k, *axis, what)?;
         }
         Ok(handle)
+    }
+
+    /// The rows of the coordinates that a joint holds, if it holds any.
+    fn add_held_rows(
+        &mut self,
+        name: &str,
+        joint: &Joint,
+        held: Option<NodeId>,
+    ) -> Result<Option<ComponentId>, ModelError> {
+        let rows = format!("{name}.force");
+        let compliances = &joint.compliances;
+        let Some(held) = held else {
+            check_size(name, Field::Compliances, "held coordinates", 0, compliances.len())?;
+            return Ok(None);
+        };
+        if compliances.is_empty() {
+            return self.add_constraint(&rows, held, joint.level).map(Some);
+        }
+        let coordinates = self.node(held).velocity_range().len();
+        let compliances = match compliances[..] {
+            [one] => vec![one; coordinates],
+            _ => compliances.clone(),
+        };
+        let law = DiagonalCompliance::new(&compliances).with_relaxation_time(joint.relaxation_time);
+        self.add_force_field(&rows, held, law, Treatment::Compliance)
+            .map(Some)
     }
 
     fn attach(
@@ -201,7 +207,7 @@ impl Model {
         first: NodeId,
         second: NodeId,
         ratio: f64,
-    ) -> Result<(NodeId, crate::ComponentId), ModelError> {
+    ) -> Result<(NodeId, ComponentId), ModelError> {
         let state = self.initial_state()?;
         for node in [first, second] {
             let entry = self.checked(name, node)?;
@@ -222,19 +228,31 @@ impl Model {
         }
     }
 
-    /// The coordinates of one rotation vector, which is followed as a whole.
-    fn add_rotation_vector(
+    /// A node for each free coordinate. Those of a rotation vector, which is followed as a whole,
+    /// are taken from one node.
+    fn add_free_coordinates(
         &mut self,
         name: &str,
         frames: &Frames,
         kind: JointKind,
     ) -> Result<Vec<NodeId>, ModelError> {
+        let is_part = |axis: &JointAxis| matches!(axis, JointAxis::Rotation(_));
         let axes: Vec<JointAxis> = kind.free_axes().iter().map(|(axis, _)| *axis).collect();
-        let all = self.add_coordinates(&format!("{name}.rotation"), frames, &axes)?;
-        let parts = kind.free_axes().iter().enumerate();
-        let nodes = parts
-            .map(|(k, (_, part))| self.add_mapped(&format!("{name}.{part}"), &[all], Mask::new(&[(0, k)])));
-        nodes.collect()
+        let parts: Vec<JointAxis> = axes.iter().copied().filter(is_part).collect();
+        let vector = match parts.is_empty() {
+            true => None,
+            false => Some(self.add_coordinates(&format!("{name}.rotation"), frames, &parts)?),
+        };
+        let mut nodes = Vec::with_capacity(axes.len());
+        for (axis, part) in kind.free_axes() {
+            let own = format!("{name}.{part}");
+            let place = parts.iter().position(|part| part == axis);
+            nodes.push(match (vector, place) {
+                (Some(vector), Some(k)) => self.add_mapped(&own, &[vector], Mask::new(&[(0, k)]))?,
+                _ => self.add_coordinates(&own, frames, &[*axis])?,
+            });
+        }
+        Ok(nodes)
     }
 
     fn add_coordinates(

@@ -44,6 +44,19 @@ pub enum JointKind {
     /// Slides along x and y and turns about z: holds `t_z`, `z_A . x_B` and `z_A . y_B`; free are
     /// `x`, `t_x`, `y`, `t_y`, and `angle`, the twist about z.
     Planar,
+    /// Slides along x and y without turning: holds `t_z` and `r`; free are `x`, `t_x`, and `y`,
+    /// `t_y`.
+    PlanarTranslation,
+    /// A hinge in a slot: slides along x of A and turns about z: holds `t_y`, `t_z`, `z_A . x_B` and
+    /// `z_A . y_B`; free are `travel`, `t_x`, and `angle`, the twist about z. Also known as pin in a
+    /// slot.
+    SlottedHinge,
+    /// Turns as [`Universal`](Self::Universal), and moves everywhere: holds `x_A . y_B` alone; free
+    /// are `x`, `y`, `z`, the coordinates of `t`, `first_angle` and `second_angle`.
+    FixedAxis,
+    /// Holds nothing; free are `x`, `y`, `z`, the coordinates of `t`, and `rx`, `ry`, `rz`, those
+    /// of `r`, as of [`Ball`](Self::Ball): for springs, motors and limits between two bodies.
+    Free,
     /// Turns about z and moves along it by a pitch per turn: holds and leaves free as
     /// `Cylindrical`, and also holds `t_z - pitch angle/(2 pi)`.
     Screw {
@@ -80,6 +93,10 @@ impl JointKind {
             Self::GimbalXzy => "gimbal (x, z, y)",
             Self::Ball => "ball joint",
             Self::Planar => "planar joint",
+            Self::PlanarTranslation => "planar translation",
+            Self::SlottedHinge => "slotted hinge",
+            Self::FixedAxis => "fixed axis",
+            Self::Free => "free joint",
             Self::Screw { .. } => "screw",
             Self::Distance { .. } => "distance",
             Self::PointOnLine => "point on a line",
@@ -124,9 +141,17 @@ impl JointKind {
             Self::Universal => &[POINT[0], POINT[1], POINT[2], Misalignment(X, Y)],
             Self::GimbalXyz | Self::GimbalXzy | Self::Ball => &[POINT[0], POINT[1], POINT[2]],
             Self::Planar => &[Translation(Z), Misalignment(Z, X), Misalignment(Z, Y)],
+            Self::PlanarTranslation => &[Translation(Z), Rotation(X), Rotation(Y), Rotation(Z)],
+            Self::SlottedHinge => &[
+                Translation(Y),
+                Translation(Z),
+                Misalignment(Z, X),
+                Misalignment(Z, Y),
+            ],
+            Self::FixedAxis => &[Misalignment(X, Y)],
             Self::PointOnLine => &[Translation(X), Translation(Y)],
             Self::PointOnPlane => &[Translation(Z)],
-            Self::Distance { .. } => &[],
+            Self::Distance { .. } | Self::Free => &[],
         }
     }
 
@@ -154,7 +179,23 @@ impl JointKind {
             Self::Ball => &[(Rotation(X), "rx"), (Rotation(Y), "ry"), (Rotation(Z), "rz")],
             Self::Planar => &[(Translation(X), "x"), (Translation(Y), "y"), (Twist(Z), "angle")],
             Self::PointOnLine => &[(Translation(Z), "travel")],
-            Self::PointOnPlane => &[(Translation(X), "x"), (Translation(Y), "y")],
+            Self::SlottedHinge => &[(Translation(X), "travel"), (Twist(Z), "angle")],
+            Self::FixedAxis => &[
+                (Translation(X), "x"),
+                (Translation(Y), "y"),
+                (Translation(Z), "z"),
+                (HeadingInA { about: X, of: Y }, "first_angle"),
+                (HeadingInB { about: Y, of: X }, "second_angle"),
+            ],
+            Self::Free => &[
+                (Translation(X), "x"),
+                (Translation(Y), "y"),
+                (Translation(Z), "z"),
+                (Rotation(X), "rx"),
+                (Rotation(Y), "ry"),
+                (Rotation(Z), "rz"),
+            ],
+            Self::PointOnPlane | Self::PlanarTranslation => &[(Translation(X), "x"), (Translation(Y), "y")],
         }
     }
 }

@@ -22,7 +22,7 @@ fn somewhere() -> Pose {
     Pose::turned([0.1, 0.2, -0.3], [0.5, 1.0, 0.3], 1.1)
 }
 
-const KINDS: [(JointKind, usize, usize); 13] = [
+const KINDS: [(JointKind, usize, usize); 17] = [
     (JointKind::Fixed, 6, 0),
     (JointKind::Hinge, 5, 1),
     (JointKind::Slider, 5, 1),
@@ -32,6 +32,10 @@ const KINDS: [(JointKind, usize, usize); 13] = [
     (JointKind::GimbalXzy, 3, 3),
     (JointKind::Ball, 3, 0),
     (JointKind::Planar, 3, 3),
+    (JointKind::PlanarTranslation, 4, 2),
+    (JointKind::SlottedHinge, 4, 2),
+    (JointKind::FixedAxis, 1, 5),
+    (JointKind::Free, 0, 6),
     (JointKind::Screw { pitch: 0.1 }, 4, 2),
     (JointKind::Distance { length: None }, 1, 0),
     (JointKind::PointOnLine, 2, 1),
@@ -42,7 +46,7 @@ const KINDS: [(JointKind, usize, usize); 13] = [
 fn rank(rows: &[Vec<f64>]) -> usize {
     let mut rows = rows.to_vec();
     let mut rank = 0;
-    for column in 0..rows[0].len() {
+    for column in 0..rows.first().map_or(0, Vec::len) {
         let Some(pivot) =
             (rank..rows.len()).max_by(|a, b| rows[*a][column].abs().total_cmp(&rows[*b][column].abs()))
         else {
@@ -90,8 +94,7 @@ fn kinds_hold_what_they_say() {
             let handle = model.add_joint("joint", &joint).unwrap();
             assert_eq!(handle.coordinates.len(), free, "{kind:?}");
             let mut state = model.initial_state().unwrap();
-            let node = handle.held.unwrap();
-            for phi in model.positions(&state, node) {
+            for phi in handle.held.iter().flat_map(|node| model.positions(&state, *node)) {
                 assert!(phi.abs() < 1e-14, "{kind:?} {phi}");
             }
             for node in &handle.coordinates {
@@ -105,8 +108,9 @@ fn kinds_hold_what_they_say() {
                 state.velocities[k] = 1.0;
                 evaluation.propagate(&model, &mut state).unwrap();
                 let v = |n: NodeId| model.velocities(&state, n).to_vec();
-                alone.push(v(node));
-                let all = [v(node), handle.coordinates.iter().flat_map(|n| v(*n)).collect()].concat();
+                let own = handle.held.map_or_else(Vec::new, v);
+                alone.push(own.clone());
+                let all = [own, handle.coordinates.iter().flat_map(|n| v(*n)).collect()].concat();
                 columns.push(all);
             }
             let transpose = |c: &[Vec<f64>]| -> Vec<Vec<f64>> {

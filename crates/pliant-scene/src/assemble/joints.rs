@@ -169,6 +169,10 @@ pub(super) fn kind(builder: &Builder<'_>, spec: &JointSpec) -> Result<JointKind>
         JointKindSpec::Ball => JointKind::Ball,
         JointKindSpec::Fixed | JointKindSpec::Bushing(_) => JointKind::Fixed,
         JointKindSpec::Planar => JointKind::Planar,
+        JointKindSpec::PlanarTranslation => JointKind::PlanarTranslation,
+        JointKindSpec::SlottedHinge => JointKind::SlottedHinge,
+        JointKindSpec::FixedAxis => JointKind::FixedAxis,
+        JointKindSpec::Free => JointKind::Free,
         JointKindSpec::Screw(screw) => JointKind::Screw {
             pitch: builder.number(&screw.pitch, at("pitch"))?,
         },

@@ -279,7 +279,10 @@ fn motion(builder: &Builder<'_>, spec: &JointSpec) -> Result<Motion> {
         JointKindSpec::GimbalXyz | JointKindSpec::Ball => &[x, y, z],
         JointKindSpec::GimbalXzy => &[x, z, y],
         JointKindSpec::Planar => &[x, y, z],
-        JointKindSpec::PointOnPlane => &[x, y],
+        JointKindSpec::PointOnPlane | JointKindSpec::PlanarTranslation => &[x, y],
+        JointKindSpec::SlottedHinge => &[x, z],
+        JointKindSpec::FixedAxis => &[x, y, z, x, y],
+        JointKindSpec::Free => &[x, y, z, x, y, z],
         JointKindSpec::Hinge | JointKindSpec::Slider | JointKindSpec::PointOnLine => &[z],
         JointKindSpec::Cylindrical | JointKindSpec::Screw(_) => &[z, z],
         JointKindSpec::Fixed | JointKindSpec::Distance(_) | JointKindSpec::Bushing(_) => &[],
@@ -326,6 +329,7 @@ fn motion(builder: &Builder<'_>, spec: &JointSpec) -> Result<Motion> {
     };
     let parts = match spec.kind {
         JointKindSpec::Ball => ball(&starts, &rates),
+        JointKindSpec::Free => (0..3).map(part).chain(ball(&starts[3..], &rates[3..])).collect(),
         _ => (0..axes.len()).map(part).collect(),
     };
     let frame = joints::joint_pose(builder, spec)?;

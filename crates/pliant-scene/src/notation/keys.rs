@@ -86,6 +86,8 @@ const WORDS: &[(&str, &[&str])] = &[
     ("poissonratio", &["poisson"]),
     ("poissonsratio", &["poisson"]),
     ("pos", &["position", "at"]),
+    ("pininslot", &["SlottedHinge"]),
+    ("pinslot", &["SlottedHinge"]),
     ("prismatic", &["Slider"]),
     ("quat", &["rotation"]),
     ("quaternion", &["rotation"]),

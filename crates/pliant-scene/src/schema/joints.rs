@@ -119,6 +119,14 @@ pub enum JointKindSpec {
     Fixed,
     /// Slides along x and y and turns about z: `x`, `y`, `angle`.
     Planar,
+    /// Slides along x and y: `x`, `y`.
+    PlanarTranslation,
+    /// Slides along x of the first side and turns about z: `travel`, `angle`.
+    SlottedHinge,
+    /// Turns as `Universal` and moves everywhere: `x`, `y`, `z`, `first_angle`, `second_angle`.
+    FixedAxis,
+    /// Holds nothing: `x`, `y`, `z`, `rx`, `ry`, `rz`.
+    Free,
     /// Turns and moves along by a pitch per turn: `travel`, `angle`.
     Screw(ScrewSpec),
     /// Keeps the distance of two points.

@@ -69,6 +69,18 @@ fn joints_of_every_kind_start_at_their_coordinates() {
         ("GimbalXyz", vec![0.3, -0.8, 0.5], vec![1.0, -0.6, 0.4]),
         ("GimbalXzy", vec![0.3, -0.8, 0.5], vec![1.0, -0.6, 0.4]),
         ("Planar", vec![0.3, -0.8, 0.5], vec![1.0, -0.6, 0.4]),
+        ("PlanarTranslation", vec![0.3, -0.8], vec![1.0, -0.6]),
+        ("SlottedHinge", vec![0.3, -0.8], vec![1.0, -0.6]),
+        (
+            "FixedAxis",
+            vec![0.3, -0.8, 0.5, 0.7, -0.4],
+            vec![1.0, -0.6, 0.4, 2.0, -1.5],
+        ),
+        (
+            "Free",
+            vec![0.3, -0.8, 0.5, 0.7, 0.0, 0.0],
+            vec![1.0, -0.6, 0.4, 2.0, 0.0, 0.0],
+        ),
         ("PointOnLine", vec![0.3], vec![1.0]),
         ("PointOnPlane", vec![0.3, 0.4], vec![1.0, -2.0]),
     ] {

@@ -29,6 +29,7 @@ mod history;
 mod idle_nodes;
 mod integrators;
 mod iterations;
+mod joint_kinds;
 mod known_defects;
 mod ledger;
 mod limits;

@@ -1,7 +1,9 @@
 //! Deformation gradients at the quadrature points of a mesh.
 
 use crate::checks::first_parent;
-use crate::{ContinuumError, ElementKind, Mesh};
+use crate::mesh::RestPoint;
+use crate::{ContinuumError, ElementKind, Mesh, Quadrature};
+use pliant_dense::Mat3;
 use pliant_model::validate::{check_size, check_space};
 use pliant_model::{
     Blocks, Degenerate, Dependency, Field, Kept, Mapping, MappingPieces, ModelError, Parents, Space,
@@ -17,7 +19,13 @@ use std::sync::Arc;
 /// holds `dN_a/dX_j` (1/m); linear, so `G = 0`. The gradients add up to zero, and differences from
 /// the first node are summed, so that a shift is no strain.
 ///
-/// **Parents.** Points of space: the nodes of the mesh.
+/// *Enhanced*, each hexahedron of eight nodes has modes, vectors `a_k` (m): to its `F` they add
+/// `sum_k a_k G_k^T` with `G_k = (j_0/j) p_k(xi) dxi_i/dX`, the last at the centre of the element,
+/// whose Jacobian determinant is `j_0` (Simo and Armero 1992, after Wilson's incompatible modes and
+/// Taylor, Beresford and Wilson 1976). [`Enhancement`] lists `p_k` and `i`. Their mean over the
+/// element is zero, so that constant strains stay exact.
+///
+/// **Parents.** Points of space: the nodes of the mesh; enhanced, then the modes.
 ///
 /// **Use.** The parent of all strains and of hyperelastic materials. A point stands for a volume at
 /// rest, [`volumes`](Self::volumes), by which materials weigh their energy density.
@@ -30,8 +38,53 @@ pub struct DeformationGradient {
     /// Finite element of each point.
     elements: Vec<usize>,
     volumes: Vec<f64>,
-    /// `dN_a/dX_j` of each point: a row for each `j`, a column for each node of its finite element.
+    enhancement: Option<Enhancement>,
+    /// The first mode of each element, if it has any; empty without modes.
+    modes: Vec<Option<usize>>,
+    /// `dN_a/dX_j` of each point: a row for each `j`, a column for each node of its finite element,
+    /// then one for each of its modes.
     gradients: Arc<Blocks>,
+}
+
+/// The modes of an enhanced element: products `p` of reference coordinates, and the coordinate `i`
+/// along whose gradient they are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename = "enhanced_strains")
+)]
+pub enum Enhancement {
+    /// `xi_i` along `i`: three vectors. Free of force, the element bends as a beam does.
+    #[default]
+    Bending,
+    /// Besides, `xi_i xi_j` along `i` and along `j`: nine vectors. Bending that changes along the
+    /// element keeps the volume too, so that it does not lock where the material is nearly
+    /// incompressible.
+    BendingAndVolume,
+}
+
+/// Most modes of an element.
+const MOST_MODES: usize = 6;
+
+/// The factors of `p_k`, one or two reference coordinates, and `i`.
+type Mode = (&'static [usize], usize);
+
+impl Enhancement {
+    fn modes(self) -> &'static [Mode] {
+        const ALL: [Mode; MOST_MODES] = [
+            (&[0], 0),
+            (&[1], 1),
+            (&[2], 2),
+            (&[0, 1], 1),
+            (&[1, 2], 2),
+            (&[2, 0], 0),
+        ];
+        match self {
+            Self::Bending => &ALL[..3],
+            Self::BendingAndVolume => &ALL,
+        }
+    }
 }
 
 impl DeformationGradient {
@@ -54,38 +107,68 @@ impl DeformationGradient {
 
     fn to_degree(mesh: &Mesh, degree: impl Fn(ElementKind) -> usize + Copy) -> Result<Self, ContinuumError> {
         mesh.check()?;
-        Ok(Self::at_points(mesh, degree))
+        Ok(Self::at_points(mesh, degree, None))
+    }
+
+    /// Enhanced gradients at the points of full integration of a mesh (m): the second parent has
+    /// [`mode_count`](Self::mode_count) vectors.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn enhanced(mesh: &Mesh, modes: Enhancement) -> Result<Self, ContinuumError> {
+        mesh.check()?;
+        Ok(Self::of_checked(mesh, Some(modes)))
     }
 
     /// At the points of full integration of the elements of a mesh that is checked, or is part of
     /// one: it may have nodes of no element.
-    pub(crate) fn of_checked(mesh: &Mesh) -> Self {
-        Self::at_points(mesh, ElementKind::stiffness_degree)
+    pub(crate) fn of_checked(mesh: &Mesh, enhancement: Option<Enhancement>) -> Self {
+        Self::at_points(mesh, ElementKind::stiffness_degree, enhancement)
     }
 
-    fn at_points(mesh: &Mesh, degree: impl Fn(ElementKind) -> usize + Copy) -> Self {
+    fn at_points(
+        mesh: &Mesh,
+        degree: impl Fn(ElementKind) -> usize + Copy,
+        enhancement: Option<Enhancement>,
+    ) -> Self {
         let mut out = Self {
             node_count: mesh.nodes.len(),
             nodes: Vec::new(),
             starts: vec![0],
             elements: Vec::new(),
             volumes: Vec::new(),
+            enhancement,
+            modes: Vec::new(),
             gradients: Arc::default(),
         };
+        let mut count = 0;
         for element in &mesh.elements {
             out.nodes.extend(&element.nodes);
             out.starts.push(out.nodes.len());
+            if let Some(kind) = enhancement {
+                let has_modes = element.kind == ElementKind::Hex8;
+                out.modes.push(has_modes.then_some(count));
+                count += if has_modes { kind.modes().len() } else { 0 };
+            }
         }
         let points_of = |kind: ElementKind| kind.quadrature(degree(kind)).weights.len();
         let counts = ElementKind::ALL.map(|kind| (kind, points_of(kind)));
-        let shapes = mesh.elements.iter().flat_map(|element| {
+        let shapes = mesh.elements.iter().enumerate().flat_map(|(e, element)| {
             let count = counts.iter().find(|(kind, _)| *kind == element.kind);
-            std::iter::repeat_n((3, element.nodes.len()), count.map_or(0, |(_, count)| *count))
+            let width = element.nodes.len() + out.modes_of(e).len();
+            std::iter::repeat_n((3, width), count.map_or(0, |(_, count)| *count))
         });
         let mut blocks = Blocks::new(shapes);
+        let mut centres = Centres::default();
         let Ok(()) = mesh.try_each_point(degree, |point| {
-            let (block, width) = (blocks.block_mut(out.elements.len()), point.gradients.len());
-            for (a, g) in point.gradients.iter().enumerate() {
+            let modes = match out.modes_of(point.element).is_empty() {
+                true => &[],
+                false => enhancement.map_or(&[][..], Enhancement::modes),
+            };
+            let (block, nodes) = (blocks.block_mut(out.elements.len()), point.gradients.len());
+            let width = nodes + modes.len();
+            let more = centres.vectors(mesh, point, modes);
+            for (a, g) in point.gradients.iter().chain(&more[..modes.len()]).enumerate() {
                 for j in 0..3 {
                     block[j * width + a] = g[j];
                 }
@@ -100,6 +183,23 @@ impl DeformationGradient {
         out.volumes.shrink_to_fit();
         out.gradients = Arc::new(blocks);
         out
+    }
+
+    /// Number of vectors of the second parent; zero unless the gradients are enhanced.
+    pub fn mode_count(&self) -> usize {
+        self.modes_of_each() * self.modes.iter().flatten().count()
+    }
+
+    fn modes_of_each(&self) -> usize {
+        self.enhancement.map_or(0, |kind| kind.modes().len())
+    }
+
+    /// The modes of a finite element.
+    fn modes_of(&self, element: usize) -> Range<usize> {
+        match self.modes.get(element) {
+            Some(Some(first)) => *first..*first + self.modes_of_each(),
+            _ => 0..0,
+        }
     }
 
     /// Number of quadrature points.
@@ -136,11 +236,22 @@ impl Mapping for DeformationGradient {
         let (space, count) = first_parent(name, parents)?;
         check_space(name, "points of space", space, space == Space::Real(3))?;
         let what = "points, one for each node of the mesh";
-        check_size(name, Field::Parents, what, self.node_count, count)
+        check_size(name, Field::Parents, what, self.node_count, count)?;
+        if self.modes.is_empty() {
+            return Ok(());
+        }
+        let (space, count) = parents.get(1).copied().unwrap_or((Space::Real(3), 0));
+        check_space(name, "vectors of space", space, space == Space::Real(3))?;
+        let what = "vectors of modes, as many for each hexahedron of eight nodes";
+        check_size(name, Field::Parents, what, self.mode_count(), count)
     }
 
     fn dependencies(&self, element: usize, out: &mut Vec<Dependency>) {
         out.extend(self.nodes_of(element).iter().map(|n| Dependency::new(0, *n)));
+        out.extend(
+            self.modes_of(self.elements[element])
+                .map(|k| Dependency::new(1, k)),
+        );
     }
 
     fn apply(&self, parents: Parents<'_>, child: &mut [f64]) -> Result<(), Degenerate> {
@@ -186,6 +297,11 @@ impl Mapping for DeformationGradient {
             starts: self.starts[first..=last + 1].iter().map(|s| s - begin).collect(),
             elements: self.elements[points.clone()].iter().map(|e| e - first).collect(),
             volumes: self.volumes[points].to_vec(),
+            enhancement: self.enhancement,
+            modes: self.modes[first.min(self.modes.len())..(last + 1).min(self.modes.len())]
+                .iter()
+                .map(|mode| mode.map(|k| kept.renumber(Dependency::new(1, k)).element))
+                .collect(),
             gradients: Arc::new(gradients),
         }))
     }
@@ -203,8 +319,18 @@ impl MappingPieces for DeformationGradient {
             let origin = parents.position(Dependency::new(0, nodes[0]));
             f.fill(0.0);
             let block = self.gradients.block(q);
-            let (g0, rest) = block.split_at(nodes.len());
-            let (g1, g2) = rest.split_at(nodes.len());
+            let modes = self.modes_of(self.elements[q]);
+            let width = nodes.len() + modes.len();
+            let (g0, rest) = block.split_at(width);
+            let (g1, g2) = rest.split_at(width);
+            for (a, mode) in (nodes.len()..).zip(modes) {
+                let amplitude = parents.position(Dependency::new(1, mode));
+                for i in 0..3 {
+                    for (j, g) in [g0[a], g1[a], g2[a]].into_iter().enumerate() {
+                        f[3 * i + j] += amplitude[i] * g;
+                    }
+                }
+            }
             for (a, node) in nodes.iter().enumerate().skip(1) {
                 let g = [g0[a], g1[a], g2[a]];
                 let x = parents.position(Dependency::new(0, *node));
@@ -227,5 +353,48 @@ impl MappingPieces for DeformationGradient {
     ) -> Result<(), Degenerate> {
         out.copy_from_slice(self.gradients.run(elements));
         Ok(())
+    }
+}
+
+/// The centres of elements, one after the other.
+#[derive(Debug, Default)]
+struct Centres {
+    /// The element at hand, and its next point.
+    element: Option<usize>,
+    point: usize,
+    /// `dxi_k/dX_j` at the centre of the element, a row for each `k`.
+    inverse: Mat3,
+    /// Jacobian determinant there.
+    determinant: f64,
+    points: Quadrature,
+}
+
+impl Centres {
+    /// `G_k` (1/m) of modes at a point; points come in their order.
+    fn vectors(&mut self, mesh: &Mesh, point: &RestPoint, modes: &[Mode]) -> [[f64; 3]; MOST_MODES] {
+        let mut out = [[0.0; 3]; MOST_MODES];
+        if modes.is_empty() {
+            return out;
+        }
+        let element = &mesh.elements[point.element];
+        if self.element != Some(point.element) {
+            self.element = Some(point.element);
+            self.point = 0;
+            if self.points.points.is_empty() {
+                self.points = element.kind.quadrature(element.kind.stiffness_degree());
+            }
+            let shape = element.kind.shape_functions().at([0.0; 3]);
+            let jacobian = mesh.jacobian(element, &shape.gradients);
+            self.inverse = jacobian.try_inverse().unwrap_or_else(|| Mat3::repeat(f64::NAN));
+            self.determinant = jacobian.determinant();
+        }
+        let (xi, weight) = (self.points.points[self.point], self.points.weights[self.point]);
+        self.point += 1;
+        let ratio = self.determinant * weight / point.volume;
+        for (g, (factors, along)) in out.iter_mut().zip(modes) {
+            let p: f64 = factors.iter().map(|k| xi[*k]).product();
+            *g = std::array::from_fn(|j| ratio * p * self.inverse[(*along, j)]);
+        }
+        out
     }
 }

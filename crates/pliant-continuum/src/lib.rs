@@ -39,7 +39,7 @@ mod symmetry;
 
 pub use element::{ElementKind, Quadrature, ShapeFunctions, ShapeValues};
 pub use error::ContinuumError;
-pub use gradient::DeformationGradient;
+pub use gradient::{DeformationGradient, Enhancement};
 pub use material::{
     ElasticPlastic, Elasticity, FibreFamily, Fibres, Fung, Hyperelastic, LinearElastic, Orthotropic,
     PlaneElastic, Plasticity, PronySeries, PronyTerm, Relaxing, StrainEnergy, Tangent, Viscoelastic,

@@ -219,7 +219,7 @@ impl Mesh {
     }
 
     /// `dX_i/dxi_j` of an element whose shape functions have these gradients.
-    fn jacobian(&self, element: &Element, gradients: &[[f64; 3]]) -> Mat3 {
+    pub(crate) fn jacobian(&self, element: &Element, gradients: &[[f64; 3]]) -> Mat3 {
         // Differences from the first node: exact for elements far from the origin.
         let origin = self.nodes[element.nodes[0]];
         let mut out = Mat3::zeros();

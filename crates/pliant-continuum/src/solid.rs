@@ -7,11 +7,13 @@ pub use regions::SolidRegion;
 
 use crate::checks::check_number;
 use crate::{
-    ContinuumError, ElasticPlastic, Elasticity, Mesh, NodalRecovery, Plasticity, PronySeries, SolidFields,
-    StrainEnergy, Tangent,
+    ContinuumError, ElasticPlastic, Elasticity, Enhancement, Mesh, NodalRecovery, Plasticity, PronySeries,
+    SolidFields, StrainEnergy, Tangent,
 };
 #[cfg(doc)]
-use crate::{CorotationalStrain, GreenLagrange, Hyperelastic, Patches, SmallStrain, Viscoelastic};
+use crate::{
+    CorotationalStrain, DeformationGradient, GreenLagrange, Hyperelastic, Patches, SmallStrain, Viscoelastic,
+};
 use pliant_model::{ComponentId, Field, Model, NodeId, Treatment};
 
 /// How the mass of a solid is given to its nodes.
@@ -86,6 +88,7 @@ pub struct Solid {
     tangent: Tangent,
     series: Option<PronySeries>,
     plasticity: Option<Plasticity>,
+    enhancement: Option<Enhancement>,
 }
 
 /// The nodes and components of a solid in a model.
@@ -93,6 +96,8 @@ pub struct Solid {
 pub struct SolidParts {
     /// The nodes of the mesh: points of space.
     pub nodes: NodeId,
+    /// The modes of enhanced elements: vectors, three for each.
+    pub modes: Option<NodeId>,
     /// Deformation gradients, one element per quadrature point.
     pub gradients: NodeId,
     /// Strains, where the material is a law of strains.
@@ -172,6 +177,7 @@ impl Solid {
             tangent: Tangent::Exact,
             series: None,
             plasticity: None,
+            enhancement: None,
         }
     }
 
@@ -242,6 +248,17 @@ impl Solid {
         self
     }
 
+    /// Gives each hexahedron of eight nodes modes beside its nodes
+    /// ([`DeformationGradient::enhanced`]), with which it bends as a beam, where it is far too stiff
+    /// without: 9 or 27 coordinates without mass for each element, `name.modes`, which follow the
+    /// nodes. Where an element is compressed to less than half, its modes may become unstable
+    /// (Wriggers and Reese 1996). Not with volume rows, which see nothing of the modes.
+    #[must_use]
+    pub fn with_enhanced_strains(mut self, modes: Enhancement) -> Self {
+        self.enhancement = Some(modes);
+        self
+    }
+
     /// Sets what is made of an indefinite tangent of a hyperelastic material.
     #[must_use]
     pub fn with_tangent(mut self, tangent: Tangent) -> Self {
@@ -250,7 +267,7 @@ impl Solid {
     }
 
     /// Adds the nodes of the mesh at rest under `name`, and all that belongs to them as
-    /// `name.mass`, `name.gradients`, `name.strains`, `name.material`, `name.volume_ratios`,
+    /// `name.mass`, `name.modes`, `name.gradients`, `name.strains`, `name.material`, `name.volume_ratios`,
     /// `name.dilatations`, `name.volume`.
     ///
     /// # Errors
@@ -345,6 +362,10 @@ impl Solid {
                     "add a viscosity on strains beside it",
                 );
             }
+        }
+        if self.enhancement.is_some() && rows {
+            let reason = "mean volumes leave the modes of elements without stiffness";
+            return conflict(Field::EnhancedStrains, "volume rows", reason);
         }
         match self.law {
             Law::Hyperelastic(energy) => {

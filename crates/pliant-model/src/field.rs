@@ -77,6 +77,7 @@ fields! {
     Exponent = "the exponent",
     ExponentMatrix = "the exponents matrix",
     Exponents = "an exponent",
+    EnhancedStrains = "enhanced strains",
     Factors = "a factor",
     FibreDispersion = "the dispersion of a fibre family",
     FibreExponent = "the exponent of the fibres",

@@ -151,6 +151,8 @@ pub struct Node {
     pub first_velocity: usize,
     /// Independent or mapped.
     pub kind: NodeKind,
+    /// Whether its numbers are amplitudes ([`Model::add_amplitudes`]), and no places.
+    pub is_amplitudes: bool,
 }
 
 impl Node {

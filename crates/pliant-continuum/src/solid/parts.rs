@@ -19,7 +19,14 @@ pub(super) fn add(
     nodes: NodeId,
     mesh: &Mesh,
 ) -> Result<SolidParts, ContinuumError> {
-    let mapping = DeformationGradient::of_checked(mesh);
+    let mapping = DeformationGradient::of_checked(mesh, solid.enhancement);
+    if solid.enhancement.is_some() && mapping.mode_count() == 0 {
+        return Err(ContinuumError::Conflict {
+            field: Field::EnhancedStrains,
+            with: "a mesh without hexahedra of eight nodes",
+            reason: "no other element has them",
+        });
+    }
     let volumes = mapping.volumes().to_vec();
     let patches = match solid.incompressibility {
         Incompressibility::None => None,
@@ -27,7 +34,12 @@ pub(super) fn add(
         Incompressibility::PerNode => Some(Patches::per_node(mesh, &mapping)),
     };
     let count = volumes.len();
-    let gradients = model.add_mapped(&format!("{name}.gradients"), &[nodes], mapping)?;
+    let modes = match mapping.mode_count() {
+        0 => None,
+        count => Some(model.add_amplitudes(&format!("{name}.modes"), count)?),
+    };
+    let parents: Vec<NodeId> = [nodes].into_iter().chain(modes).collect();
+    let gradients = model.add_mapped(&format!("{name}.gradients"), &parents, mapping)?;
     let (strains, material) = match solid.law {
         Law::OfStrains { measure, .. } => {
             let label = format!("{name}.strains");
@@ -59,6 +71,7 @@ pub(super) fn add(
     };
     let mut parts = SolidParts {
         nodes,
+        modes,
         gradients,
         strains,
         dilatations: None,

@@ -102,6 +102,18 @@ impl Model {
         Ok(id)
     }
 
+    /// Adds vectors of space at zero that are amplitudes of a deformation and no places: a shift of
+    /// the whole does not change them, a turn turns them.
+    ///
+    /// # Errors
+    /// [`ModelError::DuplicateName`].
+    pub fn add_amplitudes(&mut self, name: &str, count: usize) -> Result<NodeId, ModelError> {
+        let zeros = vec![0.0; 3 * count];
+        let id = self.add_independent(name, Space::Real(3), &zeros, &zeros)?;
+        self.nodes[id.0].is_amplitudes = true;
+        Ok(id)
+    }
+
     /// Adds a node computed from others.
     ///
     /// # Errors
@@ -211,6 +223,7 @@ impl Model {
             first_position,
             first_velocity,
             kind,
+            is_amplitudes: false,
         });
         let id = NodeId(self.nodes.len() - 1);
         self.node_names.insert(name.into(), id);

@@ -43,7 +43,7 @@ impl<'a> Configuration<'a> {
                 let size = node.space.position_size();
                 let places = self.state.positions[node.position_range()].chunks_exact(size.max(1));
                 places.map(|x| match (node.space, x) {
-                    (Space::Real(3), &[x, y, z]) => RigidNode::Point([x, y, z]),
+                    (Space::Real(3), &[x, y, z]) if !node.is_amplitudes => RigidNode::Point([x, y, z]),
                     (Space::Rigid3, &[x, y, z, a, b, c, d]) => RigidNode::Body {
                         centre: [x, y, z],
                         rotation: [a, b, c, d],

@@ -96,6 +96,7 @@ fn rounding_of_forces(base: &System, size: &[f64], twist: f64) -> Vec<f64> {
             }
         }
     }
+    add_rounding_of_places(base, &mut rounding);
     for node in base.model.nodes() {
         let Some(first) = node.first_dof() else { continue };
         let size = node.space.velocity_size();
@@ -105,6 +106,30 @@ fn rounding_of_forces(base: &System, size: &[f64], twist: f64) -> Vec<f64> {
         }
     }
     rounding
+}
+
+/// Amplitudes of elements see the deformation gradients of their nodes, in which rounding is that of
+/// their places, also where the entries of `W` between them are sums that cancel.
+fn add_rounding_of_places(base: &System, rounding: &mut [f64]) {
+    if base.model.nodes().iter().all(|node| !node.is_amplitudes) {
+        return;
+    }
+    let mut is_amplitude = vec![false; rounding.len()];
+    for node in base.model.nodes().iter().filter(|node| node.is_amplitudes) {
+        if let Some(first) = node.first_dof() {
+            is_amplitude[first..first + node.velocity_range().len()].fill(true);
+        }
+    }
+    let pattern = base.assembler.system().w.pattern();
+    for i in 0..rounding.len() {
+        for k in pattern.row(i).iter().map(|k| *k as usize) {
+            match (is_amplitude[i], is_amplitude[k]) {
+                (true, false) => rounding[i] = rounding[i].max(rounding[k]),
+                (false, true) => rounding[k] = rounding[k].max(rounding[i]),
+                _ => {}
+            }
+        }
+    }
 }
 
 /// Takes in what the rows of the model miss. Returns the largest violation of a hard one (m, rad).

@@ -15,6 +15,7 @@ mod coordinates;
 mod distance_fields;
 mod driven_rows;
 mod energy;
+mod enhanced;
 mod equivalences;
 mod errors;
 mod everything;

@@ -26,3 +26,4 @@ mod relative_poses;
 mod riders;
 mod rigid_point_reference;
 mod springs;
+mod wrapped_ropes;

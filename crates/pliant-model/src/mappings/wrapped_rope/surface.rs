@@ -51,11 +51,11 @@ pub enum WrapSide {
 /// refused: a motion that crosses it in steps shorter than twice that is an error, not a jump.
 const BEHIND: f64 = 0.05;
 
-const IN_SPHERE: &str = "an end of a stretch of the rope is in a sphere that it goes around";
-const IN_CYLINDER: &str = "an end of a stretch of the rope is in a cylinder that it goes around";
+const IN_SPHERE: &str = "an end of a stretch of the rope is not outside of a sphere that it goes around";
+const IN_CYLINDER: &str = "an end of a stretch of the rope is not outside of a cylinder that it goes around";
 const OVER_MIDDLE: &str = "the ends of a stretch of the rope are opposite to each other, so that every way around a sphere is as short";
 const THROUGH_AXIS: &str = "the straight line between two ends of the rope meets the axis of a cylinder, so that both ways around are as short: give it a side";
-const AT_BACK: &str = "an end of a stretch of the rope is opposite to the side on which it passes a cylinder, where its way around is not unique";
+const AT_BACK: &str = "an end of a stretch of the rope is opposite to the side on which it passes a cylinder, where its way around is not unique: choose another direction, or name the hand by which it turns";
 const COINCIDE: &str =
     "two neighbouring points of the rope coincide, so that the line between them has no direction";
 

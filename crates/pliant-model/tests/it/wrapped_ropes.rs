@@ -380,7 +380,8 @@ fn as_short_as_a_string_of_many_points() {
     let long = Pose::turned([0.0, -0.3, 0.2], [1.0, 0.2, 0.3], 0.4);
     let up = WrapSide::Over([0.0, 1.0, 0.0]);
     let down = WrapSide::Over([0.0, -1.0, 0.0]);
-    let cases: [(&[(Pose, WrapSurface)], Vec<Vec3>); 4] = [
+    type Placed = (Pose, WrapSurface);
+    let cases: [(&[Placed], Vec<Vec3>); 4] = [
         (
             &[(tilted, sphere(0.8))],
             vec![v(-1.5, 0.3, 0.2), v(0.1, 1.2, 0.3), v(1.6, 0.1, -0.4)],

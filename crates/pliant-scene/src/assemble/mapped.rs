@@ -3,6 +3,7 @@
 mod bodies;
 mod curve;
 mod points;
+mod wrapped;
 
 use super::ends::ParentList;
 use super::{Builder, Result, ends, formulas, joints};
@@ -56,6 +57,7 @@ pub(super) fn add(builder: &mut Builder<'_>, spec: &Mapped) -> Result<()> {
         Spec::Quadratic(quadratic) => add_quadratic(builder, &parents, quadratic),
         Spec::Curve(curve) => curve::add(builder, &parents, curve),
         Spec::Formula(formula) => formulas::add_mapping(builder, &parents, formula),
+        Spec::WrappedRope(ropes) => wrapped::add(builder, &parents, ropes),
         Spec::BeamStrain(_)
         | Spec::Gear(_)
         | Spec::JointCoordinates(_)

@@ -70,7 +70,7 @@ impl WrappedPath {
     }
 }
 
-/// What a rope depends on, and where its points and obstacles are there.
+/// The elements that a rope depends on, and where its points and obstacles are there.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Layout {
     /// Points of space, then bodies.

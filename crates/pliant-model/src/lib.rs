@@ -59,9 +59,10 @@ pub use mappings::{
     Coordinate, CurvatureBinormal, Curve, Difference, DihedralAngle, Distance, DotProduct, End,
     ExpressionCoordinates, ExpressionElement, Expressions, FittedFrame, FittedFrames, Formula, FramePair,
     FramePoint, FrameShape, Gear, Identity, Influence, JointAxis, JointCoordinates, JointFrame, Mask,
-    MeshError, ModalFrame, ModalFrames, ModalPoint, ModalPoints, Normalization, Outside, Pairing, Projection,
-    Quadratic, RelativeMotion, RelativePose, RelativeRotation, RestPoint, RigidFrames, RigidPoints, Rope,
-    RopePath, SafeDistance, SegmentAngle, Skinning, SquareDistance, Subset, Volume, Winch, quadratic_bending,
+    MeshError, ModalFrame, ModalFrames, ModalPoint, ModalPoints, Normalization, Obstacle, Outside, Pairing,
+    Projection, Quadratic, RelativeMotion, RelativePose, RelativeRotation, RestPoint, RigidFrames,
+    RigidPoints, Rope, RopePath, SafeDistance, SegmentAngle, Skinning, SquareDistance, Subset, Volume, Winch,
+    WrapSide, WrapSurface, WrappedPath, WrappedRope, quadratic_bending,
 };
 pub use mass::{CoupledMass, Mass, RigidMass};
 pub use memory::{Memory, Past};

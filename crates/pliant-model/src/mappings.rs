@@ -38,6 +38,7 @@ mod skinning;
 mod smooth_distance;
 mod volume;
 mod weighted;
+mod wrapped_rope;
 
 pub use addition::Addition;
 pub use affine::{Affine, AffineEntry};
@@ -74,6 +75,7 @@ pub use segment_angle::{CurvatureBinormal, SegmentAngle};
 pub use skinning::{Influence, Skinning};
 pub use smooth_distance::{SafeDistance, SquareDistance};
 pub use volume::Volume;
+pub use wrapped_rope::{Obstacle, WrapSide, WrapSurface, WrappedPath, WrappedRope};
 
 pub(crate) use frames::{check_pose, relative_pose};
 

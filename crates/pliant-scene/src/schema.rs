@@ -65,10 +65,11 @@ pub use mappings::{
     AffineEntrySpec, AffineSpec, AreaSpec, AxisSpec, BarycentricSpec, BeamSegmentSpec, BeamStrainSpec,
     CentreOfMassSpec, ChainsSpec, Chart, CurveMappingSpec, DihedralSpec, DistanceSpec, DrumSpec, Fit,
     FittedFrameSpec, FittedFramesSpec, FrameSpec, GearMappingSpec, GearPairSpec, HeadingSpec, HingesSpec,
-    JointCoordinatesSpec, Letter, Mapped, Mapping, MaskSpec, PairingSpec, PairsSpec, ProjectionSpec,
-    QuadraticSpec, RelativePoseSpec, RelativeRotationSpec, RestPose, RigidFramesSpec, RigidPointsSpec,
-    RopeSpec, RopesSpec, SafeDistanceSpec, SegmentAngleSpec, SkinningSpec, SubsetSpec, VolumeSpec,
-    WinchDrumSpec, WinchSpec,
+    JointCoordinatesSpec, Letter, Mapped, Mapping, MaskSpec, ObstacleSpec, PairingSpec, PairsSpec,
+    ProjectionSpec, QuadraticSpec, RelativePoseSpec, RelativeRotationSpec, RestPose, RigidFramesSpec,
+    RigidPointsSpec, RopeSpec, RopesSpec, SafeDistanceSpec, SegmentAngleSpec, SkinningSpec, SubsetSpec,
+    VolumeSpec, WinchDrumSpec, WinchSpec, WrapCylinderSpec, WrapSideSpec, WrapSurfaceSpec, WrappedRopeSpec,
+    WrappedRopesSpec,
 };
 pub use nodes::{
     AxisAngle, Bodies, Body, CapsuleSpec, ConeSpec, CylinderSpec, Formula, HullSpec, Line, Particles,

@@ -27,3 +27,4 @@ mod relative_poses;
 mod riders;
 mod rigid_point_reference;
 mod springs;
+mod wrapped_ropes;

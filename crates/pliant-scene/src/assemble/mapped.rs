@@ -4,6 +4,7 @@ mod bodies;
 mod curve;
 mod fitted;
 mod points;
+mod wrapped;
 
 use super::ends::ParentList;
 use super::{Builder, Result, ends, formulas, joints};
@@ -58,6 +59,7 @@ pub(super) fn add(builder: &mut Builder<'_>, spec: &Mapped) -> Result<()> {
         Spec::Curve(curve) => curve::add(builder, &parents, curve),
         Spec::FittedFrames(frames) => fitted::add(builder, &parents, frames),
         Spec::Formula(formula) => formulas::add_mapping(builder, &parents, formula),
+        Spec::WrappedRope(ropes) => wrapped::add(builder, &parents, ropes),
         Spec::BeamStrain(_)
         | Spec::Gear(_)
         | Spec::JointCoordinates(_)

@@ -10,8 +10,9 @@ pub use basic::{
 };
 pub use bodies::{
     AxisSpec, BeamSegmentSpec, BeamStrainSpec, Chart, DrumSpec, Fit, FittedFrameSpec, FittedFramesSpec,
-    FrameSpec, GearMappingSpec, GearPairSpec, HeadingSpec, JointCoordinatesSpec, Letter, RelativePoseSpec,
-    RigidFramesSpec, RopeSpec, RopesSpec, SkinningSpec, WinchDrumSpec, WinchSpec,
+    FrameSpec, GearMappingSpec, GearPairSpec, HeadingSpec, JointCoordinatesSpec, Letter, ObstacleSpec,
+    RelativePoseSpec, RigidFramesSpec, RopeSpec, RopesSpec, SkinningSpec, WinchDrumSpec, WinchSpec,
+    WrapCylinderSpec, WrapSideSpec, WrapSurfaceSpec, WrappedRopeSpec, WrappedRopesSpec,
 };
 pub use points::{
     AreaSpec, BarycentricSpec, CentreOfMassSpec, ChainsSpec, DihedralSpec, HingesSpec, PairingSpec,
@@ -108,6 +109,8 @@ pub enum Mapping {
     Volume(VolumeSpec),
     /// Lengths wound on drums.
     Winch(WinchSpec),
+    /// Lengths of ropes around obstacles less rest lengths.
+    WrappedRope(WrappedRopesSpec),
 }
 
 /// Scalars along a smooth curve over others: exactly one of `points` and `polynomial`.

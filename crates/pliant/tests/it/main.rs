@@ -67,3 +67,4 @@ mod stress;
 mod tools;
 mod work;
 mod worlds;
+mod wrapped_ropes;

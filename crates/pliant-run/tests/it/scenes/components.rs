@@ -55,6 +55,47 @@ fn arm_rests_where_the_muscle_balances_the_weights() {
     assert!((force * lever - weights).abs() < 1e-3 * weights.abs().max(1.0));
 }
 
+/// The tendon of the triceps wraps around the elbow: the moment arm of the muscle is the radius of
+/// the cylinder, its length the closed form of two tangents and an arc, its force Thelen's curves
+/// at that length.
+#[test]
+fn triceps_holds_the_weights_at_the_radius_of_the_elbow() {
+    let mut run = runner(&edited("wrapped_triceps", &[]), &[], None);
+    while !run.is_done() {
+        run.step().unwrap();
+    }
+    let simulation = run.simulation();
+    let scalar = |name| {
+        let node = simulation.model().node_named(name).unwrap();
+        (simulation.positions(node)[0], simulation.velocities(node)[0])
+    };
+    let ((angle, rate), (length, _)) = (scalar("elbow.angle"), scalar("triceps"));
+    let (radius, origin, insertion) = (0.02, [-0.015f64, -0.25], [0.03f64, 0.022]);
+    let [s, t] = [origin, insertion].map(|p| p[0].hypot(p[1]));
+    // From the origin behind the elbow to the insertion, by the left hand.
+    let turn = std::f64::consts::TAU + origin[1].atan2(origin[0]) - insertion[1].atan2(insertion[0]) - angle;
+    let arc = turn - f64::acos(radius / s) - f64::acos(radius / t);
+    let tangents = (s * s - radius * radius).sqrt() + (t * t - radius * radius).sqrt();
+    let expected = tangents + radius * arc;
+    println!("{angle} {rate} {length} {expected} {arc}");
+    assert!(
+        arc > 1.0 && (length - expected).abs() < 1e-9,
+        "{length} {expected}"
+    );
+    let strain = length / 0.32 - 1.0;
+    let active = (-strain * strain / 0.45).exp();
+    let y = 5.0 * strain.max(0.0) / 0.6;
+    let passive = (y.exp() - 1.0 - y) / (5f64.exp() - 6.0);
+    let force = 1200.0 * (0.3 * active + passive);
+    let weights = 9.81 * (1.5 * 0.15 + 2.0 * 0.3) * angle.cos();
+    println!("{} {weights}", force * radius);
+    assert!(
+        rate.abs() < 1e-5 && angle > -1.0 && angle < -0.1,
+        "{angle} {rate}"
+    );
+    assert!((force * radius - weights).abs() < 1e-3 * weights);
+}
+
 /// Small loads bend the cantilever by `P L^3/(3 E I)`.
 #[test]
 fn beam_sinks_as_the_theory_of_beams_says() {

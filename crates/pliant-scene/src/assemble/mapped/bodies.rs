@@ -16,7 +16,7 @@ use pliant::model::{
 };
 
 /// Points of a rope: its second derivatives are one dense block.
-const MOST_POINTS: usize = 1000;
+pub(super) const MOST_POINTS: usize = 1000;
 
 /// Mappings of bodies, joints and ropes; others are left alone.
 pub(super) fn mapped_bodies(builder: &mut Builder<'_>, parents: &ParentList<'_>, spec: &Spec) -> Result<()> {
@@ -33,7 +33,11 @@ pub(super) fn mapped_bodies(builder: &mut Builder<'_>, parents: &ParentList<'_>,
     }
 }
 
-fn joint_frame(builder: &Builder<'_>, parents: &ParentList<'_>, spec: &FrameSpec) -> Result<JointFrame> {
+pub(super) fn joint_frame(
+    builder: &Builder<'_>,
+    parents: &ParentList<'_>,
+    spec: &FrameSpec,
+) -> Result<JointFrame> {
     let pose = nodes::frame_pose(
         builder,
         parents.user,

@@ -228,6 +228,78 @@ pub struct DrumSpec {
     pub radius: Quantity<Length>,
 }
 
+/// Ropes that wrap around obstacles.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "WrappedRope", deny_unknown_fields)]
+pub struct WrappedRopesSpec {
+    /// One by one.
+    pub ropes: Vec<WrappedRopeSpec>,
+}
+
+/// A rope that runs freely through points and around obstacles.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "ropes", deny_unknown_fields)]
+pub struct WrappedRopeSpec {
+    /// The points in order, at least two.
+    pub points: Vec<EndSpec>,
+    /// The obstacles; those between the same two points in order.
+    #[serde(default)]
+    pub obstacles: Vec<ObstacleSpec>,
+    /// Length at rest; by default that at the start.
+    #[serde(default)]
+    pub rest: Option<Quantity<Length>>,
+}
+
+/// An obstacle between two points of a rope.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "obstacles", deny_unknown_fields)]
+pub struct ObstacleSpec {
+    /// Number of the point that the rope passes last before it; 0, the first one, by default.
+    #[serde(default = "zero")]
+    pub after: Quantity<Pure>,
+    /// The surface itself.
+    pub surface: WrapSurfaceSpec,
+    /// Origin and axes of the surface; those of the world by default.
+    #[serde(default)]
+    pub frame: Option<FrameSpec>,
+}
+
+/// A surface that a rope wraps around.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "surface")]
+pub enum WrapSurfaceSpec {
+    /// A sphere of this radius about the origin of its frame.
+    Sphere(Quantity<Length>),
+    /// A cylinder without ends about the z axis of its frame.
+    Cylinder(WrapCylinderSpec),
+}
+
+/// A cylinder that a rope wraps around.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "surface", deny_unknown_fields)]
+pub struct WrapCylinderSpec {
+    /// Its radius.
+    pub radius: Quantity<Length>,
+    /// The side on which the rope passes.
+    #[serde(default)]
+    pub side: WrapSideSpec,
+}
+
+/// The side on which a rope passes a cylinder; directions are in the axes of its frame.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename = "side")]
+pub enum WrapSideSpec {
+    /// The shorter way round.
+    #[default]
+    Shortest,
+    /// Over a direction.
+    Over(Triple<Pure>),
+    /// Over a direction, by the right hand about the z axis.
+    RightHanded(Triple<Pure>),
+    /// Over a direction, by the left hand about the z axis.
+    LeftHanded(Triple<Pure>),
+}
+
 /// Coordinates in a ratio.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "Gear", deny_unknown_fields)]

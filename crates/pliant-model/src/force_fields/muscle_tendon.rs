@@ -27,8 +27,8 @@ use curves::Curves;
 /// the time `t` the fibre goes at the speed that makes both tensions the same at its end (implicit
 /// Euler); `t = 0` leaves the tendon alone, rest for ever has `u = 0`. With a rigid tendon
 /// `l_t = l_s`, the tension is that of the fibre and never below zero. Energy of tendon, of `f_P`
-/// and of `a f_L` from optimal length; what `f_V` and `b` take is dissipated, and what a change of
-/// `a` brings is taken from that. The inputs are the activations `a`, or the excitations that `a`
+/// and of `a f_L` from its start; what `f_V` and `b` take is dissipated, and what a change of
+/// `a` brings counts as inputs do. The inputs are the activations `a`, or the excitations that `a`
 /// follows by [`ActivationDynamics`].
 ///
 /// **Use.** Skeletal muscle as in OpenSim and ArtiSynth. No activation is too small: the force of

@@ -18,7 +18,7 @@ impl Curves {
         }
     }
 
-    /// The integral of the active curve from optimal length.
+    /// The integral of the active curve from its start.
     pub(super) fn active_energy(self, n: f64) -> f64 {
         match self {
             Self::Thelen => thelen::active_energy(n),

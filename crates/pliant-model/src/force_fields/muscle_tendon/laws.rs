@@ -179,11 +179,23 @@ impl Memory for MuscleTendon {
             dissipated += end.drag * (end.fibre - old[0]);
             new[0] = end.fibre;
             if let Some(new) = new.get_mut(1) {
-                // The energy that activating brings.
                 *new = self.activation_after(old, activation(at.inputs, e), past.elapsed);
-                dissipated -= (*new - old[1]) * self.active_energy(end.fibre);
             }
         }
         dissipated
+    }
+
+    fn brought(&self, _at: At<'_>, past: Past<'_>, new: &[f64]) -> f64 {
+        if self.dynamics.is_none() {
+            return 0.0;
+        }
+        let elements = new
+            .as_chunks::<2>()
+            .0
+            .iter()
+            .zip(past.internal.as_chunks::<2>().0);
+        let of =
+            |([fibre, now], [_, before]): (&[f64; 2], &[f64; 2])| (now - before) * self.active_energy(*fibre);
+        elements.map(of).sum()
     }
 }

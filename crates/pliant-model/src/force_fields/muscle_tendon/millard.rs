@@ -14,20 +14,13 @@ struct Curves {
     passive: Curve<2>,
     tendon: Curve<2>,
     velocity: Curve<4>,
-    /// The integral of the active curve up to optimal length.
-    to_optimal: f64,
 }
 
-static CURVES: LazyLock<Curves> = LazyLock::new(|| {
-    let active = active_curve();
-    let to_optimal = active.integral(1.0);
-    Curves {
-        active,
-        passive: passive_curve(),
-        tendon: tendon_curve(),
-        velocity: velocity_curve(),
-        to_optimal,
-    }
+static CURVES: LazyLock<Curves> = LazyLock::new(|| Curves {
+    active: active_curve(),
+    passive: passive_curve(),
+    tendon: tendon_curve(),
+    velocity: velocity_curve(),
 });
 
 /// A steep and a shallow ascending limb, a plateau, a descending limb.
@@ -114,9 +107,9 @@ pub(super) fn active(n: f64) -> (f64, f64) {
     CURVES.active.at(n)
 }
 
-/// Its integral from optimal length.
+/// Its integral from the shortest fibre.
 pub(super) fn active_energy(n: f64) -> f64 {
-    CURVES.active.integral(n) - CURVES.to_optimal
+    CURVES.active.integral(n)
 }
 
 /// Passive force over the fibre length.

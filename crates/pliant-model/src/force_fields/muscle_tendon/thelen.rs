@@ -23,9 +23,10 @@ pub(super) fn active(n: f64) -> (f64, f64) {
     (value, -2.0 * s / WIDTH * value)
 }
 
-/// Its integral from optimal length.
+/// Its integral from length zero.
 pub(super) fn active_energy(n: f64) -> f64 {
-    0.5 * (WIDTH * PI).sqrt() * erf((n - 1.0) / WIDTH.sqrt())
+    let to = |s: f64| erf(s / WIDTH.sqrt());
+    0.5 * (WIDTH * PI).sqrt() * (to(n - 1.0) - to(-1.0))
 }
 
 /// Passive force over the fibre length.

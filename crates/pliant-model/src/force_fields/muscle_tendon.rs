@@ -7,7 +7,6 @@ mod elastic;
 mod fibre;
 mod laws;
 mod millard;
-mod rigid;
 mod thelen;
 
 pub use activation::ActivationDynamics;

@@ -168,10 +168,10 @@ pub struct MuscleTendonSpec {
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename = "curves")]
 pub enum MuscleCurves {
-    /// Those of Thelen (2003).
+    /// The curves of Thelen (2003).
     #[default]
     Thelen2003,
-    /// Those of Millard et al. (2013).
+    /// The curves of Millard et al. (2013).
     Millard2013,
 }
 

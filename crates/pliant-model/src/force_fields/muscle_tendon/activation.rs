@@ -13,13 +13,13 @@ pub struct ActivationDynamics {
 }
 
 impl ActivationDynamics {
-    /// Those of Thelen (2003) for young adults: 15 and 50 ms.
+    /// Time constants of Thelen (2003) for young adults: 15 and 50 ms.
     pub const THELEN: Self = Self {
         activation: 0.015,
         deactivation: 0.05,
     };
 
-    /// Those of the muscle of Millard et al. (2013): 10 and 40 ms.
+    /// Time constants of the muscle of Millard et al. (2013): 10 and 40 ms.
     pub const MILLARD: Self = Self {
         activation: 0.01,
         deactivation: 0.04,

@@ -1,4 +1,4 @@
-//! The fibre: its place, its force, its energy; and the tendon.
+//! The fibre: its place, its force, its energy; the tendon; and the fibre behind a rigid one.
 
 use super::MuscleTendon;
 
@@ -11,6 +11,16 @@ pub(super) struct FibreForce {
     pub(super) value: f64,
     pub(super) by_length: f64,
     pub(super) by_velocity: f64,
+}
+
+/// Tension (N) of a muscle with a rigid tendon, and its slopes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tension {
+    pub(super) value: f64,
+    /// By the length of the path (N/m).
+    pub(super) stiffness: f64,
+    /// By its velocity (N s/m).
+    pub(super) damping: f64,
 }
 
 impl MuscleTendon {
@@ -95,5 +105,42 @@ impl MuscleTendon {
     pub(super) fn tendon_energy(&self, length: f64) -> f64 {
         let energy = self.curves.tendon_energy(self.tendon_strain(length));
         self.force * self.slack * self.strain * energy
+    }
+
+    /// The tension for a length (m) and a velocity (m/s) of the path, with a rigid tendon.
+    pub(super) fn rigid_tension(&self, path: f64, velocity: f64, activation: f64) -> Tension {
+        let (reach, h) = (path - self.slack, self.thickness());
+        let mut out = Tension {
+            value: 0.0,
+            stiffness: 0.0,
+            damping: 0.0,
+        };
+        // Fibres across the tendon do not pull along it.
+        if h > 0.0 && reach <= 0.0 {
+            return out;
+        }
+        let (length, cosine) = self.fibre_at(reach);
+        let force = self.fibre_force(activation, length, velocity * cosine);
+        // A tendon does not push, even where the fibre shortens too fast to pull.
+        if force.value <= 0.0 {
+            return out;
+        }
+        let flattens = if h == 0.0 {
+            0.0
+        } else {
+            h * h / (length * length * length)
+        };
+        out.value = force.value * cosine;
+        out.stiffness = force.by_length * cosine * cosine + force.value * flattens;
+        out.damping = force.by_velocity * cosine * cosine;
+        out
+    }
+
+    /// The potential energy (J) for a length of the path (m), with a rigid tendon.
+    pub(super) fn rigid_energy(&self, path: f64, activation: f64) -> f64 {
+        let reach = path - self.slack;
+        let pennate = self.thickness() > 0.0;
+        let (length, _) = self.fibre_at(if pennate { reach.max(0.0) } else { reach });
+        self.fibre_energy(activation, length)
     }
 }

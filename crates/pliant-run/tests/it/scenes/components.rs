@@ -67,8 +67,7 @@ fn calf_muscle_holds_the_weight_where_fibre_and_tendon_balance() {
     );
     let mut taken = 0.0;
     while !run.is_done() {
-        run.step().unwrap();
-        let ledger = &run.simulation().report().ledger;
+        let ledger = run.step().unwrap().ledger;
         assert!(ledger.damping <= 0.0, "{ledger:?}");
         taken += ledger.inputs;
     }

@@ -175,8 +175,8 @@ fn every_method_converges_to_the_motion() {
     }
 }
 
-/// What the muscle brings by its activation is inputs, what its fibre resists is damping, and what
-/// is left is of the order of the method.
+/// Activation brings energy by inputs, the resistance of the fibre takes it as damping, and what is
+/// left is of the order of the method.
 #[test]
 fn the_ledger_of_a_muscle_closes() {
     for options in [with(Integrator::Sdirk2, 1.0), with(Integrator::Nonlinear, 1.0)] {

@@ -127,6 +127,9 @@ fn millard_has_the_curves_of_the_paper() {
     }
 }
 
+/// A curve, its joints, a step of differences.
+type Joints<'a> = (&'a dyn Fn(f64) -> f64, &'a [f64], f64);
+
 /// Two continuous derivatives: second differences on both sides of a joint differ by the third
 /// derivative times the step.
 #[test]
@@ -140,7 +143,7 @@ fn the_pieces_of_millard_join_smoothly() {
     let active = |n: f64| rigid(&law, n, 0.0) - rigid(&relaxed, n, 0.0);
     let speeds = |u: f64| rigid(&law, 1.0, u);
     let strains = |e: f64| tendon(MuscleTendon::millard, e).0;
-    let cases: [(&dyn Fn(f64) -> f64, &[f64], f64); 4] = [
+    let cases: [Joints<'_>; 4] = [
         (&passive, &[1.0, 1.035, 1.7], 1e-3),
         (&active, &[0.4441, 0.58705, 0.84, 1.0, 1.43115, 1.8123], 1e-3),
         (&speeds, &[-1.0, -0.9, 0.0, 0.9, 1.0], 1e-3),

@@ -48,8 +48,8 @@ pub use expression::Expression;
 pub use field::Field;
 pub use force_field::{At, ForceField, ForceFieldPieces, Groups, NotInvertible, RowLaw};
 pub use force_fields::{
-    AxialMuscle, BodyForce, ConstantForce, Damping, DiagonalCompliance, Drag, FullCompliance, Gas, Potential,
-    Pull, Spring, Torque, UniformCompliance,
+    ActivationDynamics, AxialMuscle, BodyForce, ConstantForce, Damping, DiagonalCompliance, Drag,
+    FullCompliance, Gas, MuscleTendon, Potential, Pull, Spring, Torque, UniformCompliance,
 };
 pub use joint::{Joint, JointHandle, JointKind, Side};
 pub use lean_state::LeanState;

@@ -58,4 +58,11 @@ pub trait Memory: Debug + Send + Sync {
     /// dissipated on the way. With no time elapsed and the law where it was, they stay as they are,
     /// bit for bit.
     fn advance(&self, at: At<'_>, past: Past<'_>, new: &mut [f64]) -> f64;
+
+    /// The energy (J) that came in on the way to these new internal variables from inside of the
+    /// law, where something within it works: a muscle that is activated. Zero, the default, for all
+    /// that only stores and dissipates.
+    fn brought(&self, _at: At<'_>, _past: Past<'_>, _new: &[f64]) -> f64 {
+        0.0
+    }
 }

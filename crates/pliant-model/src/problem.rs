@@ -280,4 +280,30 @@ impl Problem {
         }
         dissipated
     }
+
+    /// The energy (J) that force fields brought in ([`Memory::brought`](crate::Memory::brought)) on
+    /// the way from these internal variables to those of the state. Allocates nothing.
+    ///
+    /// # Panics
+    /// If the state or the variables belong to another model.
+    pub fn brought_by_memory(&self, state: &State, elapsed: f64, old: &[f64]) -> f64 {
+        let mut brought = 0.0;
+        if self.internal_count() == 0 {
+            return brought;
+        }
+        for (i, field) in self.force_fields().iter().enumerate() {
+            if self.is_released(ComponentId::ForceField(i)) {
+                continue;
+            }
+            if let Some(memory) = field.component.law.memory() {
+                let range = field.component.internal.clone();
+                let past = crate::Past {
+                    internal: &old[range.clone()],
+                    elapsed,
+                };
+                brought += memory.brought(self.at(i, state), past, &state.internal[range]);
+            }
+        }
+        brought
+    }
 }

@@ -27,6 +27,7 @@ mod look;
 mod mapped;
 mod mesh_files;
 mod meshes;
+mod muscles;
 mod nodes;
 mod observables;
 mod outlines;

@@ -57,8 +57,8 @@ pub use joints::{
     VelocityMotorSpec,
 };
 pub use laws::{
-    BodyForceSpec, CurveSpec, DampingSpec, DragSpec, GasSpec, Law, MatrixSpec, MuscleSpec, SaturatingSpec,
-    SpringLawSpec, StiffeningSpec,
+    ActivationDynamicsSpec, BodyForceSpec, CurveSpec, DampingSpec, DragSpec, GasSpec, Law, MatrixSpec,
+    MuscleCurves, MuscleSpec, MuscleTendonSpec, SaturatingSpec, SpringLawSpec, StiffeningSpec,
 };
 pub use local::Local;
 pub use mappings::{

@@ -428,6 +428,12 @@ impl System {
             .advance_memory(state, elapsed, &mut self.scratch.internal_before)
     }
 
+    /// The energy that they brought in when they were moved on last, to this state (J).
+    pub(crate) fn brought_by_memory(&self, state: &State, elapsed: f64) -> f64 {
+        self.model
+            .brought_by_memory(state, elapsed, &self.scratch.internal_before)
+    }
+
     /// Whether the present step has contacts.
     pub(crate) fn in_contact(&self) -> bool {
         crate::contact::step::listed(self).is_some()

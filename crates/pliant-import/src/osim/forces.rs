@@ -371,7 +371,7 @@ fn read_muscle(reader: &mut ModelReader<'_>, of: usize, kind: &str) -> Result<()
     match super::paths::read_path(reader, of)? {
         Some(points) => {
             let message = format!(
-                "a `{kind}` does not pull: of it there is the length of its path, to which an `AxialMuscle` can be given"
+                "a `{kind}` does not pull: of it there is the length of its path, to which a `MuscleTendon` can be given"
             );
             reader.tree.remark(spot, message);
             let name = own_name(reader, of);

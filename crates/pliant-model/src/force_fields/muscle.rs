@@ -80,7 +80,7 @@ impl AxialMuscle {
 }
 
 /// The activation of an element.
-fn activation(inputs: &[f64], e: usize) -> f64 {
+pub(super) fn activation(inputs: &[f64], e: usize) -> f64 {
     match inputs {
         [one] => *one,
         list => list[e],
@@ -130,7 +130,7 @@ fn force_velocity(u: f64) -> (f64, f64) {
 }
 
 /// The error function, by its series of positive terms (Abramowitz and Stegun 7.1.6).
-fn erf(x: f64) -> f64 {
+pub(super) fn erf(x: f64) -> f64 {
     if x.abs() > 6.0 {
         return x.signum();
     }

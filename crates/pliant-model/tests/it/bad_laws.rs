@@ -2,8 +2,8 @@
 
 use pliant_model::dual::Dual;
 use pliant_model::{
-    AxialMuscle, BodyForce, ConstantForce, Damping, DiagonalCompliance, Drag, ForceField, FullCompliance,
-    Gas, Model, Potential, Space, Spring, Torque, Treatment, UniformCompliance,
+    ActivationDynamics, AxialMuscle, BodyForce, ConstantForce, Damping, DiagonalCompliance, Drag, ForceField,
+    FullCompliance, Gas, Model, MuscleTendon, Potential, Space, Spring, Torque, Treatment, UniformCompliance,
 };
 
 #[test]
@@ -205,4 +205,69 @@ fn bad_parameters() {
             "{law:?}: {error}"
         );
     }
+}
+
+#[test]
+fn bad_muscles_with_tendons() {
+    let of = MuscleTendon::thelen;
+    let good = || of(1.0, 1.0, 1.0);
+    let times = |activation, deactivation| ActivationDynamics {
+        activation,
+        deactivation,
+    };
+    let cases = [
+        (of(0.0, 1.0, 1.0), "the largest force"),
+        (of(1.0, f64::NAN, 1.0), "the optimal length"),
+        (of(1.0, 1.0, 0.0), "the slack length of the tendon of `law` is 0"),
+        (
+            of(1.0, 1.0, -1.0).with_rigid_tendon(),
+            "the slack length of the tendon",
+        ),
+        (good().with_pennation(-0.1), "the pennation angle"),
+        (good().with_pennation(1.5), "less than 1.4706 rad"),
+        (good().with_pennation(f64::NAN), "the pennation angle"),
+        (good().with_speed(0.0), "the largest speed"),
+        (good().with_fibre_damping(-1.0), "the damping of the fibre"),
+        (good().with_tendon_strain(0.0), "the strain of the tendon"),
+        (
+            good().with_dynamics(times(0.0, 1.0)),
+            "the time constant of activation",
+        ),
+        (
+            good().with_dynamics(times(1.0, f64::NAN)),
+            "the time constant of deactivation",
+        ),
+        (
+            good().with_dynamics(times(1.0, 1.0)).with_rigid_tendon(),
+            "left out with a rigid tendon",
+        ),
+        (good().with_excitations(&[0.1; 3]), "needs 2 excitations, found 3"),
+        (
+            good().with_excitations(&[0.1, -0.1]),
+            "an excitation of `law` is -0.1",
+        ),
+        (good().with_excitations(&[f64::NAN]), "between 0 and 1"),
+    ];
+    for (law, words) in cases {
+        let checked = law.check("law", Space::Real(1), 2);
+        let checked = checked.and_then(|()| law.check_inputs("law", law.inputs()));
+        let error = checked.unwrap_err().to_string();
+        assert!(
+            error.contains(words) && error.contains("`law`"),
+            "{law:?}: {error}"
+        );
+    }
+    let error = good().check("law", Space::Real(3), 2).unwrap_err().to_string();
+    assert!(error.contains("needs a node of scalars"), "{error}");
+    assert!(
+        of(1.0, 1.0, 0.0)
+            .with_rigid_tendon()
+            .check("law", Space::Real(1), 2)
+            .is_ok()
+    );
+    // As rows it would need another past.
+    let mut model = Model::new();
+    let node = model.add_scalars("lengths", &[2.0]).unwrap();
+    let error = model.add_force_field("law", node, good(), Treatment::Compliance);
+    assert!(error.is_err());
 }

@@ -22,6 +22,7 @@ mod joints;
 mod masses;
 mod memory;
 mod modal;
+mod muscle_tendon;
 mod point_mappings;
 mod relative_poses;
 mod riders;

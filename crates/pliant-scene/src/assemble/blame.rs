@@ -11,6 +11,7 @@ use pliant::model::{Field, ModelError};
 fn keys(field: Field) -> &'static [&'static str] {
     use Field as F;
     match field {
+        F::ActivationTime | F::DeactivationTime => &["dynamics"],
         F::Activations => &["activation"],
         F::AmbientPressure => &["ambient"],
         F::AngularDamping => &["angular"],
@@ -48,8 +49,10 @@ fn keys(field: Field) -> &'static [&'static str] {
         F::DirectionLength => &["direction", "side"],
         F::DrumRadius => &["drums"],
         F::Edges => &["size"],
+        F::Excitations => &["excitation"],
         F::Exponent => &["exponent"],
         F::Factors => &["factors"],
+        F::FibreDamping => &["damping"],
         F::FibreDispersion => &["dispersion"],
         F::FibreExponent => &["k2"],
         F::FibreFamilies => &["families"],
@@ -73,6 +76,7 @@ fn keys(field: Field) -> &'static [&'static str] {
         F::LimitStretch => &["limit"],
         F::OptimalLength => &["optimal_length"],
         F::Parents => &["parents"],
+        F::Pennation => &["pennation"],
         F::Pitch => &["pitch"],
         F::Plasticity => &["plastic"],
         F::PointOfAttack => &["point"],
@@ -96,6 +100,8 @@ fn keys(field: Field) -> &'static [&'static str] {
         F::Symmetry | F::SymmetryPlace => &["symmetry"],
         F::Tangent => &["tangent"],
         F::Targets => &["target", "motion"],
+        F::TendonLength => &["tendon_length"],
+        F::TendonStrain => &["tendon_strain"],
         F::ThirdCoefficient => &["c3"],
         F::Thickness => &["thickness"],
         F::Torque => &["torque"],

@@ -1,21 +1,19 @@
 //! Force fields.
 
 use super::observables::things;
-use super::{Builder, InputCourse, Result, components, courses, run, solids};
+use super::{Builder, InputCourse, Result, components, courses, muscles, run, solids};
 use crate::quantity::{Acting, Any, ON_ANGLES, ON_LENGTHS, Takes};
-use crate::schema::{
-    BodyForceSpec, CurveSpec, ForceFieldSpec, Law, MatrixSpec, MuscleSpec, SpringLawSpec, Triple,
-};
+use crate::schema::{BodyForceSpec, CurveSpec, ForceFieldSpec, Law, MatrixSpec, SpringLawSpec, Triple};
 use crate::source::Where;
-use crate::{Amount, OneOrMany, Quantity, Units};
+use crate::{Amount, Quantity, Units};
 use pliant::continuum::{PronySeries, Relaxing};
 use pliant::model::{
-    AxialMuscle, BodyForce, ConstantForce, Damping, DiagonalCompliance, Drag, ForceField, FullCompliance,
-    Gas, NodeId, Space, Spring, Torque, Treatment, UniformCompliance,
+    BodyForce, ConstantForce, Damping, DiagonalCompliance, Drag, ForceField, FullCompliance, Gas, NodeId,
+    Space, Spring, Torque, Treatment, UniformCompliance,
 };
 
 /// Inputs that depend on time, by their numbers.
-type Inputs = Vec<(usize, courses::Timed)>;
+pub(super) type Inputs = Vec<(usize, courses::Timed)>;
 
 pub(super) fn force_field(builder: &mut Builder<'_>, spec: &ForceFieldSpec) -> Result<()> {
     let name = spec.name.as_str();
@@ -44,7 +42,7 @@ pub(super) fn force_field(builder: &mut Builder<'_>, spec: &ForceFieldSpec) -> R
         .model
         .add_boxed_force_field(name, node, law, treatment)
         .map_err(|e| builder.model_error(e))?;
-    if matches!(spec.law, Law::AxialMuscle(_)) {
+    if matches!(spec.law, Law::AxialMuscle(_) | Law::MuscleTendon(_)) {
         builder.picture.muscles.push((node, id));
     }
     for (input, timed) in inputs {
@@ -221,14 +219,15 @@ fn law(
             );
             Box::new(law.with_ambient(timed(builder, &gas.ambient, field("ambient"), 0, inputs)?))
         }
-        Law::AxialMuscle(muscle) => Box::new(muscle_law(builder, name, muscle, inputs)?),
+        Law::AxialMuscle(muscle) => Box::new(muscles::axial(builder, name, muscle, inputs)?),
+        Law::MuscleTendon(muscle) => Box::new(muscles::with_tendon(builder, name, muscle, inputs)?),
         Law::Spring(spring) => Box::new(spring_law(builder, name, spring, on, inputs)?),
     })
 }
 
 /// The value at the start of a number that may depend on time; if it does, it is one of the
 /// inputs.
-fn timed(
+pub(super) fn timed(
     builder: &Builder<'_>,
     number: &Amount,
     at: Where<'_>,
@@ -243,7 +242,7 @@ fn timed(
     Ok(value)
 }
 
-fn timed_list(
+pub(super) fn timed_list(
     builder: &Builder<'_>,
     numbers: &[Quantity<impl Units>],
     at: Where<'_>,
@@ -294,28 +293,6 @@ fn body_force_law(
         inputs,
     )?;
     Ok(BodyForce::new(point, force).with_torque(torque))
-}
-
-fn muscle_law(
-    builder: &Builder<'_>,
-    name: &str,
-    spec: &MuscleSpec,
-    inputs: &mut Inputs,
-) -> Result<AxialMuscle> {
-    let of = |number, key| builder.number(number, Where::Field(name, key));
-    let law = AxialMuscle::new(
-        of(&spec.force, "force")?,
-        of(&spec.optimal_length, "optimal_length")?,
-        of(&spec.speed, "speed")?,
-    );
-    let at = Where::Field(name, "activation");
-    let activations = match &spec.activation {
-        OneOrMany::One(number) => vec![timed(builder, number, at, 0, inputs)?],
-        OneOrMany::Many(list) => timed_list(builder, list, at, 0, inputs)?,
-    };
-    Ok(law
-        .with_damping(of(&spec.damping, "damping")?)
-        .with_activations(&activations))
 }
 
 fn matrix_law(

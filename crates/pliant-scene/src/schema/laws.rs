@@ -2,7 +2,8 @@
 
 use super::{OneOrMany, Quantity, Triple, one, zero};
 use crate::quantity::{
-    AngularDamping, Any, Damping, Force, Length, Pressure, Pure, Rate, SquareAngularDamping, Torque, Volume,
+    Angle, AngularDamping, Any, Damping, Force, Length, Pressure, Pure, Rate, SquareAngularDamping, Time,
+    Torque, Volume,
 };
 use serde::Deserialize;
 
@@ -32,6 +33,8 @@ pub enum Law {
     Gas(GasSpec),
     /// A muscle on every length.
     AxialMuscle(MuscleSpec),
+    /// A muscle with its tendon on every length.
+    MuscleTendon(Box<MuscleTendonSpec>),
     /// A spring whose force is a curve over the extension.
     Spring(SpringLawSpec),
 }
@@ -121,6 +124,65 @@ pub struct MuscleSpec {
     /// Between 0 (the default) and 1, one for all or one for each; may depend on `$t`.
     #[serde(default = "no_activation")]
     pub activation: OneOrMany<Pure>,
+}
+
+/// A muscle with its tendon.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "MuscleTendon", deny_unknown_fields)]
+pub struct MuscleTendonSpec {
+    /// Whose curves; those of Thelen by default.
+    #[serde(default)]
+    pub curves: MuscleCurves,
+    /// Largest isometric force in N.
+    pub force: Quantity<Force>,
+    /// Length of the fibre in m at which it is largest.
+    pub optimal_length: Quantity<Length>,
+    /// Slack length of the tendon in m.
+    pub tendon_length: Quantity<Length>,
+    /// Angle between fibre and tendon in rad at the optimal length; 0 by default.
+    #[serde(default = "zero")]
+    pub pennation: Quantity<Angle>,
+    /// Largest speed of shortening in optimal lengths per second; 10 by default.
+    #[serde(default = "ten")]
+    pub speed: Quantity<Rate>,
+    /// Force of damping at that speed, as a share of the largest force; 0 by default, 0.1 with the
+    /// curves of Millard.
+    #[serde(default)]
+    pub damping: Option<Quantity<Pure>>,
+    /// Strain of the tendon at the largest isometric force; 0.033 by default, 0.049 with the curves
+    /// of Millard.
+    #[serde(default)]
+    pub tendon_strain: Option<Quantity<Pure>>,
+    /// Whether the tendon keeps its length; false by default.
+    #[serde(default)]
+    pub rigid_tendon: bool,
+    /// How the activation follows the excitation; without it, it is the excitation.
+    #[serde(default)]
+    pub dynamics: Option<ActivationDynamicsSpec>,
+    /// Between 0 (the default) and 1, one for all or one for each; may depend on `$t`.
+    #[serde(default = "no_activation")]
+    pub excitation: OneOrMany<Pure>,
+}
+
+/// Whose curves of force over length and speed a muscle has.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename = "curves")]
+pub enum MuscleCurves {
+    /// The curves of Thelen (2003).
+    #[default]
+    Thelen2003,
+    /// The curves of Millard et al. (2013).
+    Millard2013,
+}
+
+/// Activation dynamics of first order.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "dynamics", deny_unknown_fields)]
+pub struct ActivationDynamicsSpec {
+    /// Time constant of activation in s.
+    pub activation: Quantity<Time>,
+    /// Time constant of deactivation in s.
+    pub deactivation: Quantity<Time>,
 }
 
 fn ten() -> Quantity<Rate> {

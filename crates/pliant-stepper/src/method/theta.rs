@@ -126,7 +126,7 @@ impl Theta {
         if let Some(how) = system.options.pre_stabilisation {
             trace.corrections.0 = stabilise::correct(system, start, end, &scheme, how, &mut trace.account)?;
         }
-        trace.account.forgotten += system.advance_memory(&mut end.state, 0.0);
+        trace.account.advance_memory(system, &mut end.state, 0.0);
         trace.timings.stabilise += clock.lap();
         system.set_row_motion(start.time, start.time + h);
         evaluate(system, end, &scheme)?;
@@ -174,7 +174,7 @@ impl Theta {
         trace.timings.update += clock.lap();
         step::look_for_missed(system, start, end, h)?;
         trace.timings.contacts += clock.lap();
-        trace.account.forgotten += system.advance_memory(&mut end.state, h);
+        trace.account.advance_memory(system, &mut end.state, h);
         trace.tally(system, start, end, h, DampingLaw::Tangent);
         trace.timings.update += clock.lap();
         correct(system, end, trace)?;
@@ -475,6 +475,6 @@ pub(crate) fn recover(
     let lost = stored.map(|stored| trace.lost(system, start, end, stored));
     let recovered = &mut trace.account.recovered;
     step::recover_overlap(system, step::Ends { start, end }, &trace.scheme, lost, recovered)?;
-    trace.account.forgotten += system.advance_memory(&mut end.state, 0.0);
+    trace.account.advance_memory(system, &mut end.state, 0.0);
     Ok(())
 }

@@ -91,6 +91,8 @@ pub struct Account {
     pub(crate) recovered: OverlapReport,
     /// Energy that force fields with a memory dissipated (J).
     pub(crate) forgotten: f64,
+    /// Energy that they brought in (J).
+    pub(crate) brought: f64,
     /// Energy that damping forces took (J).
     pub(crate) damped: f64,
     /// Work in the stages of the step so far, where it has any (J): all of it if there are several,
@@ -153,6 +155,7 @@ impl Account {
         self.recovered = OverlapReport::default();
         system.rows.lowered.clear();
         self.forgotten = 0.0;
+        self.brought = 0.0;
         self.damped = 0.0;
         self.staged = None;
         self.parts = None;
@@ -309,6 +312,13 @@ impl Account {
         ledger
     }
 
+    /// Moves what force fields with a memory remember on
+    /// ([`System::advance_memory`](crate::System::advance_memory)).
+    pub(crate) fn advance_memory(&mut self, system: &mut System, state: &mut State, elapsed: f64) {
+        self.forgotten += system.advance_memory(state, elapsed);
+        self.brought += system.brought_by_memory(state, elapsed);
+    }
+
     /// Adds the energy of the compliant contacts at the start of the step, once they are found, and
     /// notes in `end` the overlap of a state that was set, limits and ropes beyond included.
     pub(crate) fn add_stored_contacts(&mut self, system: &System, end: &mut Motion) {
@@ -327,7 +337,7 @@ impl Account {
     /// energies of its end, in which compliant contacts have `stored`.
     pub(crate) fn lost(&mut self, step: Step<'_>, stored: f64) -> f64 {
         let l = &self.ledger;
-        let brought = l.forces + l.motion + l.motors + l.inputs + self.corrected;
+        let brought = l.forces + l.motion + l.motors + l.inputs + self.brought + self.corrected;
         let end = energy::energies(step, true, &mut self.room.first);
         self.start.total() + brought - end.total() - stored
     }
@@ -339,6 +349,7 @@ impl Account {
         ledger.impacts -= projected.taken;
         ledger.motion += projected.given;
         ledger.damping -= self.forgotten;
+        ledger.inputs += self.brought;
         ledger.corrections = self.corrected + (self.recovered.lifted - self.recovered.paid);
         ledger.close(
             end.kinetic - self.start.kinetic,

@@ -374,6 +374,22 @@ pub(super) const FEATURES: &[Feature] = &[
         .fields("(name: \"m\", on: \"rod\", law: AxialMuscle(force: 50, optimal_length: 1, activation: \"$t\")),")
         .driven()
         .restless(),
+    // Fibre and activation go by the implicit Euler method, whatever the method of the bob.
+    Feature::on(BOB_ON_MUSCLE, "muscle with tendon")
+        .fields(concat!(
+            "(name: \"m\", on: \"rod\", law: MuscleTendon(curves: Millard2013, force: 50, optimal_length: 0.4, ",
+            "tendon_length: 0.6, pennation: 0.3, dynamics: (activation: 0.01, deactivation: 0.04), excitation: \"$t\")),"
+        ))
+        .kinks()
+        .driven()
+        .restless(),
+    Feature::on(BOB_ON_MUSCLE, "muscle with rigid tendon")
+        .fields(concat!(
+            "(name: \"m\", on: \"rod\", law: MuscleTendon(force: 50, optimal_length: 0.4, tendon_length: 0.6, ",
+            "pennation: 0.3, rigid_tendon: true, excitation: \"$t\")),"
+        ))
+        .driven()
+        .restless(),
     Feature::on(BOB, "damping by mass and stiffness")
         .fields(rod!("Compliance(1e-2), treatment: Stiffness"))
         .other("rayleigh: (mass: 0.1, stiffness: 0.001),"),

@@ -94,6 +94,30 @@ fn triceps_holds_the_weights_at_the_radius_of_the_elbow() {
         "{angle} {rate}"
     );
     assert!((force * radius - weights).abs() < 1e-3 * weights);
+
+/// At rest the tension is the weight. The length was found by a bisection of another program, from
+/// the curves of Millard et al.: the fibre has .7455 optimal lengths, the tendon is strained by
+/// .02097. The weight comes there from above, by what is left of its way after 3.5 s.
+#[test]
+fn calf_muscle_holds_the_weight_where_fibre_and_tendon_balance() {
+    let mut run = runner(
+        &edited("calf_muscle", &[("duration: 4", "duration: 6")]),
+        &[],
+        None,
+    );
+    let mut taken = 0.0;
+    while !run.is_done() {
+        let ledger = run.step().unwrap().ledger;
+        assert!(ledger.damping <= 0.0, "{ledger:?}");
+        taken += ledger.inputs;
+    }
+    let simulation = run.simulation();
+    let length = simulation.model().node_named("calf").unwrap();
+    let (found, wanted) = (simulation.positions(length)[0], 0.287_026_206_558_318);
+    println!("{found} {taken}");
+    assert!((found - wanted).abs() < 1e-7, "{found}");
+    // The muscle has lifted the weight by 35 mm.
+    assert!(taken > 981.0 * 0.03, "{taken}");
 }
 
 /// Small loads bend the cantilever by `P L^3/(3 E I)`.

@@ -101,7 +101,7 @@ impl Method for Implicit {
         let clock = Instant::now();
         system.take_rows_by_law();
         // The work of dampers is that of the mean force on the mean velocity.
-        trace.account.forgotten += system.advance_memory(&mut end.state, h);
+        trace.account.advance_memory(system, &mut end.state, h);
         let (alpha, beta) = if method.weight() == 1.0 && !own {
             (0.5, 0.5)
         } else {

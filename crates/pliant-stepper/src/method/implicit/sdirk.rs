@@ -331,7 +331,7 @@ impl Sdirk2 {
         trace.timings.contacts += clock.elapsed();
         let clock = Instant::now();
         system.take_rows_by_law();
-        trace.account.forgotten += system.advance_memory(&mut end.state, h);
+        trace.account.advance_memory(system, &mut end.state, h);
         trace.scheme = weights.with_weights(0.5, 0.5);
         trace.tally(system, start, end, h, DampingLaw::Mean);
         trace.timings.update += clock.elapsed();

@@ -15,6 +15,8 @@ pub(crate) struct TermSizes {
     /// Which coordinates are numbers without a place, such as amplitudes of modes, if there are
     /// any.
     numbers: Vec<bool>,
+    /// Which are amplitudes of elements ([`Model::add_amplitudes`]), if there are any.
+    amplitudes: Vec<bool>,
     /// Of the impulse on each coordinate (N s, N m s).
     primal: Vec<f64>,
     primal_rounding: Vec<f64>,
@@ -63,12 +65,17 @@ impl TermSizes {
             list.clear();
             list.resize(n, 0.0);
         }
-        self.numbers.clear();
-        self.numbers.resize(n, false);
+        for list in [&mut self.numbers, &mut self.amplitudes] {
+            list.clear();
+            list.resize(n, false);
+        }
         for node in model.nodes() {
             let Some(first) = node.first_dof() else { continue };
             if node.space == Space::Real(1) {
                 self.numbers[first..first + node.count].fill(true);
+            }
+            if node.is_amplitudes {
+                self.amplitudes[first..first + node.velocity_range().len()].fill(true);
             }
             let positions = &state.positions[node.position_range()];
             let largest = positions.iter().fold(0.0f64, |a, x| a.max(x.abs()));
@@ -184,6 +191,25 @@ impl TermSizes {
         }
         if self.numbers.contains(&true) {
             self.add_cancelled(system);
+        }
+        if self.amplitudes.contains(&true) {
+            self.add_cancelled_places(system);
+        }
+    }
+
+    /// Adds the rounding of places in the forces on amplitudes, which see the deformation gradients
+    /// of the nodes of their element, also where the entries of `W` between them are sums that
+    /// cancel: the terms of these are `sqrt(W_ii W_kk)` at most, by Cauchy and Schwarz.
+    fn add_cancelled_places(&mut self, system: &KktSystem) {
+        let root = |i: usize| system.w_diagonal(i).abs().sqrt();
+        for i in 0..system.n() {
+            for k in system.w.pattern().row(i) {
+                let k = *k as usize;
+                if self.amplitudes[i] != self.amplitudes[k] {
+                    let (amplitude, place) = if self.amplitudes[i] { (i, k) } else { (k, i) };
+                    self.primal_rounding[amplitude] += root(i) * root(k) * self.rounding[place];
+                }
+            }
         }
     }
 

@@ -96,7 +96,7 @@ fn rounding_of_forces(base: &System, size: &[f64], twist: f64) -> Vec<f64> {
             }
         }
     }
-    add_rounding_of_places(base, &mut rounding);
+    add_rounding_of_places(base, size, &mut rounding);
     for node in base.model.nodes() {
         let Some(first) = node.first_dof() else { continue };
         let size = node.space.velocity_size();
@@ -108,9 +108,10 @@ fn rounding_of_forces(base: &System, size: &[f64], twist: f64) -> Vec<f64> {
     rounding
 }
 
-/// Amplitudes of elements see the deformation gradients of their nodes, in which rounding is that of
-/// their places, also where the entries of `W` between them are sums that cancel.
-fn add_rounding_of_places(base: &System, rounding: &mut [f64]) {
+/// Adds the rounding of places in the forces on amplitudes of elements, which see the deformation
+/// gradients of the nodes, also where the entries of `W` between them are sums that cancel: the
+/// terms of these are `sqrt(W_ii W_kk)` at most, by Cauchy and Schwarz.
+fn add_rounding_of_places(base: &System, size: &[f64], rounding: &mut [f64]) {
     if base.model.nodes().iter().all(|node| !node.is_amplitudes) {
         return;
     }
@@ -120,13 +121,13 @@ fn add_rounding_of_places(base: &System, rounding: &mut [f64]) {
             is_amplitude[first..first + node.velocity_range().len()].fill(true);
         }
     }
-    let pattern = base.assembler.system().w.pattern();
+    let system = base.assembler.system();
+    let root = |i: usize| system.w_diagonal(i).abs().sqrt();
     for i in 0..rounding.len() {
-        for k in pattern.row(i).iter().map(|k| *k as usize) {
-            match (is_amplitude[i], is_amplitude[k]) {
-                (true, false) => rounding[i] = rounding[i].max(rounding[k]),
-                (false, true) => rounding[k] = rounding[k].max(rounding[i]),
-                _ => {}
+        for k in system.w.pattern().row(i).iter().map(|k| *k as usize) {
+            if is_amplitude[i] != is_amplitude[k] {
+                let (amplitude, place) = if is_amplitude[i] { (i, k) } else { (k, i) };
+                rounding[amplitude] += root(i) * root(k) * ROUNDING * size[place];
             }
         }
     }

@@ -1,14 +1,15 @@
 //! Hexahedra with enhanced strains: bending, nearly incompressible materials, patches, motion.
 
 use crate::tools::worst;
-use pliant::continuum::{Enhancement, Mesh, Solid, StrainEnergy};
+use pliant::continuum::{Enhancement, Incompressibility, Mesh, Solid, StrainEnergy};
 use pliant::prelude::*;
 
 const SIDE: f64 = 1.0;
 const LENGTH: f64 = 10.0;
 const YOUNG: f64 = 1e7;
 
-/// A cantilever of 10 x 1 x 1 elements with a load across its end: how far the end goes.
+/// A cantilever of 10 x 1 x 1 elements with a load across its end: how far the end goes. Its first
+/// section stays in its plane, in which it may contract.
 fn end_of_cantilever(solid: Solid, load: f64) -> f64 {
     let mesh = Mesh::hexahedral_box([LENGTH, SIDE, SIDE], [10, 1, 1]).unwrap();
     let mut model = Model::new();
@@ -16,14 +17,9 @@ fn end_of_cantilever(solid: Solid, load: f64) -> f64 {
     let mut end = Vec::new();
     for (k, x) in mesh.nodes.iter().enumerate() {
         if x[0] == 0.0 {
-            // The section may contract; its middle stays.
-            let free = std::env::var("FREE").is_ok();
+            let low = x[1] == 0.0;
             model
-                .fix(
-                    parts.nodes,
-                    k,
-                    &[true, !free || x[1] == 0.0, !free || x[1] == 0.0 && x[2] == 0.0],
-                )
+                .fix(parts.nodes, k, &[true, low, low && x[2] == 0.0])
                 .unwrap();
         }
         if x[0] == LENGTH {
@@ -49,30 +45,37 @@ fn timoshenko(load: f64, poisson: f64) -> f64 {
     load * LENGTH.powi(3) / (3.0 * YOUNG * SIDE.powi(4) / 12.0) + load * LENGTH / (k * shear * SIDE * SIDE)
 }
 
-/// One element over the depth bends as the beam does, whatever Poisson's ratio; without the modes
-/// it locks. Of 10 elements along, each bent evenly, the error is 1/(4 * 10^2) of the sag; the
-/// clamp, which holds the contraction across, is another percent at most.
+/// One element over the depth bends as the beam does, whatever Poisson's ratio; without modes it
+/// locks. Of ten elements along, each of which is bent evenly, the sag misses `1/(4 10^2)`, and what
+/// they miss of the warping of shear: half a percent in all. With `Bending` alone the volume makes
+/// them too stiff where the bending changes along the beam: by 6 % at 0.4999.
 #[test]
 fn beams_of_one_layer_bend() {
     let load = 100.0;
-    for poisson in [0.0, 0.3, 0.49, 0.4999] {
+    for (poisson, locked, of_bending) in [
+        (0.0, 0.67, 0.996),
+        (0.3, 0.66, 0.996),
+        (0.49, 0.51, 0.988),
+        (0.4999, 0.4, 0.939),
+    ] {
         let expected = timoshenko(load, poisson);
-        for modes in [Enhancement::Bending, Enhancement::BendingAndVolume] {
-            println!("{modes:?}");
-            for law in [Solid::linear, Solid::corotational, Solid::st_venant_kirchhoff] {
-                let plain = end_of_cantilever(law(YOUNG, poisson), load) / expected;
-                let found =
-                    end_of_cantilever(law(YOUNG, poisson).with_enhanced_strains(modes), load) / expected;
-                println!("{poisson}: {plain} without, {found} with");
-                //assert!((found - 1.0).abs() < 0.02, "{poisson}: {found}");
-                assert!(plain < 0.72, "{poisson}: {plain}");
-            }
-            // A hyperelastic material of the same moduli, at a small strain.
-            let shear = YOUNG / (2.0 * (1.0 + poisson));
-            let lame = 2.0 * shear * poisson / (1.0 - 2.0 * poisson);
-            let solid = Solid::hyperelastic(StrainEnergy::NeoHookean { shear, lame });
-            let found = end_of_cantilever(solid.with_enhanced_strains(modes), load) / expected;
-            println!("hyper {found}");
+        let shear = YOUNG / (2.0 * (1.0 + poisson));
+        let lame = 2.0 * shear * poisson / (1.0 - 2.0 * poisson);
+        for solid in [
+            Solid::linear(YOUNG, poisson),
+            Solid::corotational(YOUNG, poisson),
+            Solid::st_venant_kirchhoff(YOUNG, poisson),
+            // Strains are a thousandth.
+            Solid::hyperelastic(StrainEnergy::NeoHookean { shear, lame }),
+        ] {
+            let share = |solid| end_of_cantilever(solid, load) / expected;
+            let plain = share(solid);
+            let bending = share(solid.with_enhanced_strains(Enhancement::Bending));
+            let both = share(solid.with_enhanced_strains(Enhancement::BendingAndVolume));
+            println!("{poisson}: {plain} without, {bending} and {both} with modes");
+            assert!(plain < locked, "{poisson}: {plain}");
+            assert!((bending - of_bending).abs() < 1e-3, "{poisson}: {bending}");
+            assert!((both - 1.0).abs() < 0.005, "{poisson}: {both}");
         }
     }
 }
@@ -88,9 +91,10 @@ fn patches_of_crooked_elements_stay_affine() {
         let f = [[1.01, 0.02, -0.01], [0.0, 0.985, 0.015], [0.02, -0.01, 1.02]];
         [0, 1, 2].map(|i| (0..3).map(|j| f[i][j] * x[j]).sum::<f64>())
     };
-    let modes = Enhancement::BendingAndVolume;
     for law in [Solid::linear, Solid::corotational, Solid::st_venant_kirchhoff] {
-        let solid = law(YOUNG, 0.3).with_enhanced_strains(modes).without_mass();
+        let solid = law(YOUNG, 0.3)
+            .with_enhanced_strains(Enhancement::BendingAndVolume)
+            .without_mass();
         let mut model = Model::new();
         let nodes: Vec<[f64; 3]> = mesh
             .nodes
@@ -113,38 +117,11 @@ fn patches_of_crooked_elements_stay_affine() {
     }
 }
 
-/// A turn of the whole turns the modes and makes no force, and a beam that swings keeps its energy:
-/// the modes have no mass and follow.
+/// A beam falls and swings by every method that takes it: the modes have no mass and follow. Their
+/// equations are sums that cancel where the material has no Poisson's ratio.
 #[test]
 fn enhanced_beams_swing() {
-    let modes = Enhancement::BendingAndVolume;
     let mesh = Mesh::hexahedral_box([1.0, 0.1, 0.1], [6, 1, 1]).unwrap();
-    let mut model = Model::new();
-    model.set_gravity([0.0, -9.81, 0.0]).unwrap();
-    let solid = Solid::st_venant_kirchhoff(2e5, 0.3)
-        .with_density(1000.0)
-        .with_enhanced_strains(modes);
-    let parts = solid.add_to(&mut model, "beam", &mesh).unwrap();
-    for (k, x) in mesh.nodes.iter().enumerate() {
-        if x[0] == 0.0 {
-            model.fix(parts.nodes, k, &[true; 3]).unwrap();
-        }
-    }
-    let mut simulation = Simulation::new(model).unwrap();
-    let (mut sum, mut largest) = (0.0, 0.0f64);
-    for _ in 0..100 {
-        let report = simulation.step(5e-3).unwrap();
-        sum += report.ledger.numerical;
-        largest = largest.max(report.energies.kinetic);
-    }
-    // The method is of second order: at 300 steps in a period some 1e-4 of what moves.
-    assert!(sum.abs() < 2e-4 * largest, "{sum} {largest}");
-    let bent = simulation.positions(parts.modes.unwrap());
-    assert!(bent.iter().any(|a| a.abs() > 1e-3));
-}
-
-#[test]
-fn debug_motion() {
     for integrator in [
         Integrator::Sdirk2,
         Integrator::Nonlinear,
@@ -152,38 +129,63 @@ fn debug_motion() {
         Integrator::bdf2(),
         Integrator::EnergyMomentum,
     ] {
-        for law in [Solid::linear, Solid::corotational, Solid::st_venant_kirchhoff] {
-            for nu in [0.0, 0.3] {
-                for kind in [Enhancement::Bending, Enhancement::BendingAndVolume] {
-                    let mesh = Mesh::hexahedral_box([1.0, 0.1, 0.1], [6, 1, 1]).unwrap();
-                    let mut model = Model::new();
-                    model.set_gravity([0.0, -9.81, 0.0]).unwrap();
-                    let solid = law(2e6, nu).with_density(1000.0).with_enhanced_strains(kind);
-                    let parts = solid.add_to(&mut model, "beam", &mesh).unwrap();
-                    for (k, x) in mesh.nodes.iter().enumerate() {
-                        if x[0] == 0.0 {
-                            model.fix(parts.nodes, k, &[true; 3]).unwrap();
-                        }
-                    }
-                    let options = Options {
-                        integrator: integrator.clone(),
-                        ..Options::default()
-                    };
-                    let mut simulation = Simulation::with_options(model, options).unwrap();
-                    let mut all = 0;
-                    let mut bad = String::new();
-                    for _ in 0..60 {
-                        match simulation.step(5e-3) {
-                            Ok(r) => all += r.solve.iterations,
-                            Err(e) => {
-                                bad = e.to_string();
-                                break;
-                            }
-                        }
-                    }
-                    println!("{integrator:?} {nu} {kind:?} {all} {bad}");
+        for (law, poisson, modes) in [
+            (Solid::linear as fn(f64, f64) -> Solid, 0.0, Enhancement::Bending),
+            (Solid::linear, 0.0, Enhancement::BendingAndVolume),
+            (Solid::st_venant_kirchhoff, 0.0, Enhancement::BendingAndVolume),
+            (Solid::st_venant_kirchhoff, 0.3, Enhancement::Bending),
+            (Solid::st_venant_kirchhoff, 0.3, Enhancement::BendingAndVolume),
+        ] {
+            let mut model = Model::new();
+            model.set_gravity([0.0, -9.81, 0.0]).unwrap();
+            let solid = law(2e6, poisson)
+                .with_density(1000.0)
+                .with_enhanced_strains(modes);
+            let parts = solid.add_to(&mut model, "beam", &mesh).unwrap();
+            for (k, x) in mesh.nodes.iter().enumerate() {
+                if x[0] == 0.0 {
+                    model.fix(parts.nodes, k, &[true; 3]).unwrap();
                 }
+            }
+            let options = Options {
+                integrator: integrator.clone(),
+                ..Options::default()
+            };
+            let mut simulation = Simulation::with_options(model, options).unwrap();
+            let (mut sum, mut largest) = (0.0, 0.0f64);
+            for _ in 0..60 {
+                let report = simulation.step(5e-3).unwrap();
+                sum += report.ledger.numerical;
+                largest = largest.max(report.energies.kinetic);
+            }
+            println!("{integrator:?} {poisson} {modes:?}: {sum} of {largest}");
+            let bent = simulation.positions(parts.modes.unwrap());
+            assert!(bent.iter().any(|a| a.abs() > 1e-4));
+            // At 60 steps in a period the first is damped to the square of a step, a percent; the
+            // energy of linear forces and of the last method is kept to rounding.
+            if integrator == Integrator::Sdirk2 {
+                assert!(sum.abs() < 0.01 * largest, "{sum} {largest}");
+            }
+            if integrator == Integrator::EnergyMomentum {
+                assert!(sum.abs() < 1e-8 * largest, "{sum} {largest}");
             }
         }
     }
+}
+
+/// Meshes without hexahedra have no modes, and rows of volume leave them without stiffness.
+#[test]
+fn enhanced_strains_are_refused_where_there_are_none() {
+    let boxes = Mesh::hexahedral_box([1.0; 3], [1; 3]).unwrap();
+    let quadratic = boxes.clone().into_quadratic();
+    let refused = |solid: Solid, mesh: &Mesh| {
+        let error = solid.add_to(&mut Model::new(), "solid", mesh).unwrap_err();
+        error.to_string()
+    };
+    let solid = Solid::linear(YOUNG, 0.3).with_enhanced_strains(Enhancement::Bending);
+    let found = refused(solid, &quadratic);
+    assert!(found.contains("hexahedra of eight nodes"), "{found}");
+    let rows = solid.with_incompressibility(Incompressibility::PerElement);
+    let found = refused(rows, &boxes);
+    assert!(found.contains("volume rows"), "{found}");
 }

@@ -94,6 +94,7 @@ fn triceps_holds_the_weights_at_the_radius_of_the_elbow() {
         "{angle} {rate}"
     );
     assert!((force * radius - weights).abs() < 1e-3 * weights);
+}
 
 /// At rest the tension is the weight. The length was found by a bisection of another program, from
 /// the curves of Millard et al.: the fibre has .7455 optimal lengths, the tendon is strained by

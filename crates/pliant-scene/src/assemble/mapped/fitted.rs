@@ -38,7 +38,7 @@ fn fitted(
     };
     let mut rest = Vec::<RestPoint>::with_capacity(points.len());
     for (on, weight) in points.into_iter().zip(weights) {
-        if !(weight > 0.0) {
+        if weight.is_nan() || weight <= 0.0 {
             let message = format!("a weight of `{name}` is {weight}, expected positive");
             return builder.wrong(&[at, Where::Name(name)], message, None);
         }

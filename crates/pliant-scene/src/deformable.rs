@@ -88,8 +88,8 @@ impl Deformable {
         }
     }
 
-    /// The mapped nodes that have the deformations of a solid or a sheet, at its points of
-    /// integration, at its edges and of its patches; none of a rod, whose strains are few.
+    /// The nodes that have the deformations of a solid or a sheet, at its points of integration, at
+    /// its edges, of its patches and of the modes of its elements; none of a rod, whose strains are few.
     pub fn deformations(&self, model: &Model) -> Vec<NodeId> {
         match &self.parts {
             DeformableParts::Solid(parts) => {
@@ -100,7 +100,7 @@ impl Deformable {
                         Some(NodeKind::Mapped { parents, .. }) => parents.clone(),
                         _ => Vec::new(),
                     };
-                    let own = [Some(part.gradients), part.strains, part.dilatations];
+                    let own = [Some(part.gradients), part.strains, part.dilatations, part.modes];
                     own.into_iter().flatten().chain(ratios).collect::<Vec<_>>()
                 };
                 parts.iter().flat_map(of_part).collect()

@@ -49,6 +49,7 @@ fn keys(field: Field) -> &'static [&'static str] {
         F::DirectionLength => &["direction", "side"],
         F::DrumRadius => &["drums"],
         F::Edges => &["size"],
+        F::EnhancedStrains => &["enhanced_strains"],
         F::Excitations => &["excitation"],
         F::Exponent => &["exponent"],
         F::Factors => &["factors"],

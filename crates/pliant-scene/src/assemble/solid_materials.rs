@@ -562,6 +562,10 @@ fn with_choices(
     };
     let rows: Option<Incompressibility> = part.and_then(|part| part.incompressibility);
     let time = Where::Field(name, "relaxation_time");
+    let solid = match spec.enhanced_strains {
+        Some(modes) => solid.with_enhanced_strains(modes),
+        None => solid,
+    };
     Ok(solid
         .with_mass(spec.mass_matrix)
         .with_treatment(spec.treatment.unwrap_or(Treatment::Stiffness))

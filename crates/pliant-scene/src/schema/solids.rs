@@ -3,7 +3,7 @@
 use super::{Elements, Letter, Quantity, Rotation, SolidMaterial, SolidRegionSpec, Triple, zero};
 use crate::quantity::{Density, Length, Pressure, Pure, Time, Turning, Velocity};
 use crate::texts;
-use pliant::continuum::{Incompressibility, MassMatrix, Tangent};
+use pliant::continuum::{Enhancement, Incompressibility, MassMatrix, Tangent};
 use pliant::model::{Outside, Treatment};
 use serde::Deserialize;
 
@@ -59,6 +59,9 @@ pub struct Solid {
     /// Compliant rows for the volume instead of a part of the material; none by default.
     #[serde(default)]
     pub incompressibility: Incompressibility,
+    /// Modes of hexahedra of eight nodes, with which they bend as beams do; none by default.
+    #[serde(default)]
+    pub enhanced_strains: Option<Enhancement>,
     /// Damping of a law of strains by a relaxation time in s.
     #[serde(default = "zero")]
     pub relaxation_time: Quantity<Time>,

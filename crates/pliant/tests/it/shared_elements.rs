@@ -1,7 +1,9 @@
 //! Models whose elements several processes share out, against the same model on one: here the
 //! processes are threads, each with a simulation of its own.
 
-use pliant::continuum::{MassMatrix, Mesh, Sheet, SheetMesh, Solid, SolidParts, StrainEnergy, Tangent};
+use pliant::continuum::{
+    Enhancement, MassMatrix, Mesh, Sheet, SheetMesh, Solid, SolidParts, StrainEnergy, Tangent,
+};
 use pliant::model::{
     DiagonalCompliance, Distance, Evaluation, Level, Mass, Model, ModelError, Rayleigh, Spring, Treatment,
     check,
@@ -194,6 +196,15 @@ fn corotational_solids_move_as_on_one_process() {
     let shared = 2 * 8 * 40;
     compare(|| beam(&soft(), false).0, Integrator::Sdirk2, shared, 4.0);
     compare(|| beam(&soft(), false).0, Integrator::Theta, shared, 4.0);
+}
+
+/// The modes of an element are on all processes, as its nodes are.
+#[test]
+fn enhanced_solids_move_as_on_one_process() {
+    let bending = soft().with_enhanced_strains(Enhancement::Bending);
+    compare(|| beam(&bending, false).0, Integrator::Sdirk2, 2 * 8 * 40, 4.0);
+    let both = soft().with_enhanced_strains(Enhancement::BendingAndVolume);
+    compare(|| beam(&both, false).0, Integrator::Nonlinear, 2 * 8 * 40, 4.0);
 }
 
 #[test]

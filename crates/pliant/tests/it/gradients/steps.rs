@@ -3,7 +3,7 @@
 use super::{check_step, options};
 use crate::four_bars::row_of_loops;
 use pliant::continuum::{
-    Incompressibility, Mesh, Rod, RodCurve, Section, Sheet, SheetMesh, Solid, StrainEnergy,
+    Enhancement, Incompressibility, Mesh, Rod, RodCurve, Section, Sheet, SheetMesh, Solid, StrainEnergy,
 };
 use pliant::prelude::*;
 
@@ -143,7 +143,7 @@ pub(super) fn beam(solid: &Solid) -> Model {
 }
 
 /// Solids of forces and of rows.
-pub(super) fn kinds_of_solids() -> [(&'static str, Solid); 5] {
+pub(super) fn kinds_of_solids() -> [(&'static str, Solid); 6] {
     let stable = StrainEnergy::stable_neo_hookean(1e5, 0.3);
     [
         ("corotational", Solid::corotational(1e5, 0.3)),
@@ -156,6 +156,10 @@ pub(super) fn kinds_of_solids() -> [(&'static str, Solid); 5] {
             Solid::corotational(1e5, 0.3).with_treatment(Treatment::Compliance),
         ),
         ("neo-Hookean", Solid::hyperelastic(stable)),
+        (
+            "enhanced",
+            Solid::corotational(1e5, 0.3).with_enhanced_strains(Enhancement::BendingAndVolume),
+        ),
         (
             "incompressible",
             Solid::corotational(1e5, 0.5).with_incompressibility(Incompressibility::PerElement),

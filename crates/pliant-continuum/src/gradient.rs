@@ -58,9 +58,10 @@ pub enum Enhancement {
     /// `xi_i` along `i`: three vectors. Free of force, the element bends as a beam does.
     #[default]
     Bending,
-    /// Besides, `xi_i xi_j` along `i` and along `j`: nine vectors. Bending that changes along the
-    /// element keeps the volume too, so that it does not lock where the material is nearly
-    /// incompressible.
+    /// Besides, `xi eta` along `eta`, `eta zeta` along `zeta`, `zeta xi` along `xi`: six vectors.
+    /// Bending that changes along the element keeps the volume too, so that it does not lock where
+    /// the material is nearly incompressible. (With `xi eta` along `xi` as well, and so on, turns
+    /// within the element would have no stiffness.) The choice goes by the numbers of the nodes.
     BendingAndVolume,
 }
 

@@ -250,7 +250,7 @@ impl Solid {
 
     /// Gives each hexahedron of eight nodes modes beside its nodes
     /// ([`DeformationGradient::enhanced`]), with which it bends as a beam, where it is far too stiff
-    /// without: 9 or 27 coordinates without mass for each element, `name.modes`, which follow the
+    /// without: 9 or 18 coordinates without mass for each element, `name.modes`, which follow the
     /// nodes. Where an element is compressed to less than half, its modes may become unstable
     /// (Wriggers and Reese 1996). Not with volume rows, which see nothing of the modes.
     #[must_use]

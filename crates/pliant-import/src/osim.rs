@@ -8,6 +8,7 @@ mod forces;
 mod frames;
 mod functions;
 mod joints;
+mod muscles;
 mod paths;
 mod properties;
 

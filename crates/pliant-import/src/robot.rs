@@ -257,6 +257,30 @@ pub(crate) enum Along {
     Pull(f64),
     /// A spring: stiffness (N/m), length at rest (m), and whether it only pulls.
     Spring { stiffness: f64, rest: f64, slack: bool },
+    /// A muscle with its tendon, excited by the parameter of its name.
+    Muscle(Muscle),
+}
+
+/// A muscle with its tendon.
+pub(crate) struct Muscle {
+    /// The curves, as scenes call them.
+    pub(crate) curves: &'static str,
+    /// Largest isometric force (N).
+    pub(crate) force: f64,
+    /// Of the fibre, where that force is (m).
+    pub(crate) optimal_length: f64,
+    /// Slack length of the tendon (m).
+    pub(crate) tendon_length: f64,
+    /// Angle of the fibre at the optimal length (rad).
+    pub(crate) pennation: f64,
+    /// Largest speed of shortening, in optimal lengths per second.
+    pub(crate) speed: f64,
+    /// Strain of the tendon at the largest force; none of a rigid one.
+    pub(crate) tendon_strain: Option<f64>,
+    /// Damping of the fibre, where it is given.
+    pub(crate) damping: Option<f64>,
+    /// Time constants of activation and deactivation (s).
+    pub(crate) dynamics: Option<[f64; 2]>,
 }
 
 /// A force or torque on a link by the parameter of its name.

@@ -166,6 +166,11 @@ impl Node {
         self.first_velocity..self.first_velocity + self.count * self.space.velocity_size()
     }
 
+    /// Whether its elements are somewhere: points of space and bodies, but not amplitudes.
+    pub fn is_placed(&self) -> bool {
+        matches!(self.space, Space::Rigid3 | Space::Real(3)) && !self.is_amplitudes
+    }
+
     /// First independent degree of freedom, if the node is independent.
     pub fn first_dof(&self) -> Option<usize> {
         match self.kind {

@@ -70,7 +70,7 @@ use parameters::Parameters;
 use pliant::Options;
 use pliant::collision::{ContactError, World};
 use pliant::continuum::{ContinuumError, Element};
-use pliant::model::{JointHandle, JointKind, Model, ModelError, NodeId, Space, State};
+use pliant::model::{JointHandle, JointKind, Model, ModelError, NodeId, State};
 use pliant_expression::PointCurve;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -525,10 +525,10 @@ pub(super) fn assemble(file: &SceneFile, settings: &Settings) -> Result<BuiltSce
 pub fn extent(model: &Model, state: &State) -> f64 {
     let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
     for node in model.nodes() {
-        let stride = match node.space {
-            Space::Rigid3 | Space::Real(3) => node.space.position_size(),
-            _ => continue,
-        };
+        if !node.is_placed() {
+            continue;
+        }
+        let stride = node.space.position_size();
         for x in state.positions[node.position_range()].chunks_exact(stride) {
             for k in 0..3 {
                 (low[k], high[k]) = (low[k].min(x[k]), high[k].max(x[k]));

@@ -89,7 +89,8 @@ fn add(built: &BuiltScene, page: &mut Page) -> Result<(), Complaint> {
     };
     let elements = |space: Space| independent().filter(|n| n.space == space).map(|n| n.count).sum();
     page.count("bodies", elements(Space::Rigid3));
-    page.count("points", elements(Space::Real(3)));
+    let amplitudes: usize = independent().filter(|n| n.is_amplitudes).map(|n| n.count).sum();
+    page.count("points", elements(Space::Real(3)) - amplitudes);
     page.count("scalars", elements(Space::Real(1)));
     page.add("nodes", model.nodes().len().to_string(), model.nodes().len());
     page.add("dofs", model.dof_count().to_string(), model.dof_count());
@@ -150,7 +151,7 @@ fn total_mass(model: &Model) -> f64 {
 /// Places of all points and centres of bodies (m).
 fn places(model: &Model, state: &State) -> Vec<[f64; 3]> {
     let nodes = model.nodes().iter();
-    let in_space = nodes.filter(|node| matches!(node.space, Space::Rigid3 | Space::Real(3)));
+    let in_space = nodes.filter(|node| node.is_placed());
     let of = |node: &pliant::model::Node| {
         let size = node.space.position_size();
         let all = state.positions[node.position_range()].chunks_exact(size);

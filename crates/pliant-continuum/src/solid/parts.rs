@@ -20,13 +20,6 @@ pub(super) fn add(
     mesh: &Mesh,
 ) -> Result<SolidParts, ContinuumError> {
     let mapping = DeformationGradient::of_checked(mesh, solid.enhancement);
-    if solid.enhancement.is_some() && mapping.mode_count() == 0 {
-        return Err(ContinuumError::Conflict {
-            field: Field::EnhancedStrains,
-            with: "a mesh without hexahedra of eight nodes",
-            reason: "no other element has them",
-        });
-    }
     let volumes = mapping.volumes().to_vec();
     let patches = match solid.incompressibility {
         Incompressibility::None => None,

@@ -75,6 +75,7 @@ pub(super) fn add(
     }
     mesh.check()?;
     let pieces = pieces(mesh, regions)?;
+    check_enhanced(&pieces)?;
     let mut laws = Vec::with_capacity(pieces.len());
     for piece in &pieces {
         laws.push(piece.laws().map_err(|error| piece.region.blame(error))?);
@@ -95,6 +96,22 @@ pub(super) fn add(
         out.push(parts);
     }
     Ok(out)
+}
+
+/// Refuses enhanced strains where no element has them.
+fn check_enhanced(pieces: &[Piece<'_>]) -> Result<(), ContinuumError> {
+    let mut wanting = pieces
+        .iter()
+        .filter(|piece| piece.region.solid.enhancement.is_some());
+    let mut has_modes = wanting.clone().flat_map(|piece| &piece.mesh.elements);
+    if wanting.next().is_none() || has_modes.any(|element| element.kind == ElementKind::Hex8) {
+        return Ok(());
+    }
+    Err(ContinuumError::Conflict {
+        field: Field::EnhancedStrains,
+        with: "a mesh without hexahedra of eight nodes",
+        reason: "no other element has them",
+    })
 }
 
 /// The regions with their meshes; every element is in one of them.

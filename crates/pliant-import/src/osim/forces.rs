@@ -13,7 +13,7 @@ use pliant_dense::Vec3;
 type Result<T> = std::result::Result<T, ImportError>;
 
 /// Properties of all forces.
-const COMMON: [&str; 5] = ["name", "isDisabled", "appliesForce", "min_control", "max_control"];
+pub(super) const COMMON: [&str; 5] = ["name", "isDisabled", "appliesForce", "min_control", "max_control"];
 
 pub(super) fn read_forces(reader: &mut ModelReader<'_>, model: usize) -> Result<()> {
     let mut contacts = Vec::new();
@@ -39,7 +39,7 @@ pub(super) fn read_forces(reader: &mut ModelReader<'_>, model: usize) -> Result<
             "HuntCrossleyForce" | "ElasticFoundationForce" | "SmoothSphereHalfSpaceForce" => {
                 contacts.push(of);
             }
-            _ if kind.contains("Muscle") => read_muscle(reader, of, &kind)?,
+            _ if kind.contains("Muscle") => super::muscles::read_muscle(reader, of, &kind)?,
             _ => reader.tree.remark(spot, format!("a `{kind}` is not taken")),
         }
     }
@@ -69,7 +69,7 @@ fn effects_on<'a>(reader: &'a mut ModelReader<'_>, of: usize) -> Result<Option<(
     Ok(None)
 }
 
-fn own_name(reader: &ModelReader<'_>, of: usize) -> String {
+pub(super) fn own_name(reader: &ModelReader<'_>, of: usize) -> String {
     name(reader.tree, of).unwrap_or_else(|| reader.tree.elements[of].tag.clone())
 }
 
@@ -363,27 +363,6 @@ fn read_spring(reader: &mut ModelReader<'_>, of: usize) -> Result<()> {
             slack: false,
         },
     );
-    Ok(())
-}
-
-fn read_muscle(reader: &mut ModelReader<'_>, of: usize, kind: &str) -> Result<()> {
-    let spot = reader.spot(of);
-    match super::paths::read_path(reader, of)? {
-        Some(points) => {
-            let message = format!(
-                "a `{kind}` does not pull: of it there is the length of its path, to which a `MuscleTendon` can be given"
-            );
-            reader.tree.remark(spot, message);
-            let name = own_name(reader, of);
-            super::paths::add_line(reader, of, name, points, Along::Nothing);
-        }
-        None => {
-            let message = format!(
-                "a `{kind}` whose path moves in its bodies or wraps around something is not taken: it does not pull"
-            );
-            reader.tree.remark(spot, message);
-        }
-    }
     Ok(())
 }
 

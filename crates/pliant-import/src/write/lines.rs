@@ -3,7 +3,7 @@
 use super::Writer;
 use crate::geometry::Frame;
 use crate::numbers::{number, position, text, tuple};
-use crate::robot::{Along, Line};
+use crate::robot::{Along, Line, Muscle};
 use pliant_dense::Vec3;
 use std::collections::HashMap;
 
@@ -109,5 +109,34 @@ fn act_along(writer: &mut Writer<'_>, line: &str, name: &str, effect: &Along) {
             );
             writer.force(&format!("{line}.spring"), line, &law);
         }
+        Along::Muscle(muscle) => {
+            let excitation = writer.parameter(name, 0.0);
+            writer.force(&format!("{line}.muscle"), line, &law_of(muscle, &excitation));
+        }
     }
+}
+
+/// The law of a muscle, as scenes have it.
+fn law_of(muscle: &Muscle, excitation: &str) -> String {
+    let mut keys = vec![
+        format!("curves: {}", muscle.curves),
+        format!("force: {}", number(muscle.force)),
+        format!("optimal_length: {}", number(muscle.optimal_length)),
+        format!("tendon_length: {}", number(muscle.tendon_length)),
+        format!("pennation: {}", number(muscle.pennation)),
+        format!("speed: {}", number(muscle.speed)),
+    ];
+    if let Some(damping) = muscle.damping {
+        keys.push(format!("damping: {}", number(damping)));
+    }
+    keys.push(match muscle.tendon_strain {
+        Some(strain) => format!("tendon_strain: {}", number(strain)),
+        None => "rigid_tendon: true".to_owned(),
+    });
+    if let Some([rise, fall]) = muscle.dynamics {
+        let (rise, fall) = (number(rise), number(fall));
+        keys.push(format!("dynamics: (activation: {rise}, deactivation: {fall})"));
+    }
+    keys.push(format!("excitation: \"${excitation}\""));
+    format!("MuscleTendon({})", keys.join(", "))
 }

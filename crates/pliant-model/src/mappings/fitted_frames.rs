@@ -4,6 +4,7 @@ use super::frames::{check_pose, unit_or_nan};
 use super::{check_dependency, points};
 use crate::validate::{check_all_finite, check_bound, check_least, check_space};
 use crate::{Blocks, Degenerate, Dependency, Field, Mapping, ModelError, Parents, Pose, Space};
+use pliant_dense::eigen::symmetric_eigen;
 use pliant_dense::polar::Polar;
 use pliant_dense::rotation::{Quaternion, matrix, multiply, quaternion};
 use pliant_dense::{Mat3, Vec3, skew, vec3};
@@ -36,16 +37,16 @@ impl FittedFrame {
     /// least squares (Kabsch 1976); `pose` is where it is at rest (m). The points may lie in a
     /// plane, not on a line. Weights are positive.
     pub fn rigid(points: &[RestPoint], pose: Pose) -> Self {
-        let (centre, total) = centre(points);
-        let arm = |x: &[f64; 3]| Vec3::from(*x) - centre;
+        let centre = Centre::of(points);
+        let arm = |x: &[f64; 3]| centre.arm(x);
         let size: f64 = points.iter().map(|(_, x, m)| m * arm(x).norm_squared()).sum();
         let point = |(on, x, m): &RestPoint| FramePoint {
             on: *on,
-            weight: m / total,
+            weight: m / centre.total,
             gradient: (arm(x) * (positive_or_nan(*m) / size)).into(),
         };
         let pose = unit_or_nan(&pose);
-        let position = Vec3::from(pose.position) - centre;
+        let position = arm(&pose.position);
         Self {
             points: points.iter().map(point).collect(),
             pose: Pose {
@@ -59,21 +60,22 @@ impl FittedFrame {
     /// (moving least squares), and turns as the rotation of its gradient; `pose` is where it is at
     /// rest (m). Exact where the points deform affinely. They may not lie in a plane.
     pub fn affine(points: &[RestPoint], pose: Pose) -> Self {
-        let (centre, total) = centre(points);
-        let arm = |x: &[f64; 3]| Vec3::from(*x) - centre;
+        let centre = Centre::of(points);
+        let arm = |x: &[f64; 3]| centre.arm(x);
         let moment = points.iter().fold(Mat3::zeros(), |sum, (_, x, m)| {
             sum + arm(x) * arm(x).transpose() * *m
         });
         // Points in a plane have no gradient across it, which the check finds.
-        let flat = moment.determinant() <= LEAST_VOLUME * (moment.trace() / 3.0).powi(3);
+        let spread = semi_axes(&moment);
+        let flat = spread[0] <= LEAST_SPREAD * spread[1];
         let inverse = moment.try_inverse().filter(|_| !flat);
         let inverse = inverse.unwrap_or_else(|| Mat3::repeat(f64::NAN));
-        let at = Vec3::from(pose.position) - centre;
+        let at = arm(&pose.position);
         let point = |(on, x, m): &RestPoint| {
             let gradient = inverse * arm(x) * positive_or_nan(*m);
             FramePoint {
                 on: *on,
-                weight: m / total + gradient.dot(&at),
+                weight: m / centre.total + gradient.dot(&at),
                 gradient: gradient.into(),
             }
         };
@@ -88,22 +90,55 @@ impl FittedFrame {
     }
 }
 
-/// Least determinant of the second moments of points that span space, as a share of that of a ball:
-/// a slab a thousandth as thick as it is wide.
-const LEAST_VOLUME: f64 = 1e-6;
+/// Least second moment of points that span space, as a share of the largest: a slab a thousandth as
+/// thick as it is wide.
+const LEAST_SPREAD: f64 = 1e-6;
+
+/// The least and the largest eigenvalue of a matrix of second moments; not numbers where it is none.
+fn semi_axes(moment: &Mat3) -> [f64; 2] {
+    let (mut d, mut v) = ([0.0; 9], [0.0; 9]);
+    d.copy_from_slice(moment.as_slice());
+    if !symmetric_eigen(3, &mut d, &mut v) {
+        return [f64::NAN; 2];
+    }
+    let values = [d[0], d[4], d[8]];
+    [
+        values.into_iter().fold(f64::INFINITY, f64::min),
+        values.into_iter().fold(0.0, f64::max),
+    ]
+}
 
 /// The weight, not a number unless it is positive: for constructors, whose results are checked later.
 fn positive_or_nan(weight: f64) -> f64 {
     if weight > 0.0 { weight } else { f64::NAN }
 }
 
-/// The mean of points (m), and the sum of their weights.
-fn centre(points: &[RestPoint]) -> (Vec3, f64) {
-    let total: f64 = points.iter().map(|(_, _, m)| m).sum();
-    let sum = points
-        .iter()
-        .fold(Vec3::zeros(), |sum, (_, x, m)| sum + Vec3::from(*x) * *m);
-    (sum / total, total)
+/// The mean of points, and the sum of their weights. Arms from it are differences of places, so that
+/// they add up to zero to rounding of their own size, however far away the points are.
+struct Centre {
+    /// One of the points (m), and the mean as seen from it (m).
+    first: Vec3,
+    mean: Vec3,
+    total: f64,
+}
+
+impl Centre {
+    fn of(points: &[RestPoint]) -> Self {
+        let total: f64 = points.iter().map(|(_, _, m)| m).sum();
+        let first = points
+            .first()
+            .map_or_else(Vec3::zeros, |(_, x, _)| Vec3::from(*x));
+        let arms = points
+            .iter()
+            .map(|(_, x, m)| (Vec3::from(*x) - first) * (m / total));
+        let mean = arms.sum();
+        Self { first, mean, total }
+    }
+
+    /// The way from the mean to a place (m).
+    fn arm(&self, place: &[f64; 3]) -> Vec3 {
+        Vec3::from(*place) - self.first - self.mean
+    }
 }
 
 /// Frames that follow points, each a body of its own to what is attached to it: they turn as the

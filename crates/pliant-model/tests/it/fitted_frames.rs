@@ -103,6 +103,36 @@ fn rigid_motions_are_followed_whatever_the_points() {
     }
 }
 
+/// A cloud of millimetres, kilometres away from the origin, and a beam a hundred times as long as
+/// thick: the fit is of differences of places, and as good as these.
+#[test]
+fn small_frames_far_away_and_slender_ones_are_fitted() {
+    for (size, shift) in [
+        ([0.1; 3], [1e4, -2e4, 3e3]),
+        ([1e-3; 3], [1e3, 0.0, 0.0]),
+        ([1.3, 0.01, 0.01], [0.0; 3]),
+        ([1.3, 0.004, 0.002], [5.0, 1.0, 0.0]),
+    ] {
+        let shift = Vec3::from(shift);
+        let place = |x: [f64; 3]| Vec3::from([0, 1, 2].map(|i| size[i] * x[i])) + shift;
+        let rest: Vec<RestPoint> = cloud(5, 8)
+            .into_iter()
+            .map(|(on, x, m)| (on, place(x).into(), m))
+            .collect();
+        let turn = poses(9, 1)[0].rotation;
+        for frame in fits(&rest, Pose::at(shift.into())) {
+            let x = moved(&rest, |x| rotation::rotate(turn, x - shift) + shift);
+            let found = placed(&frame, &x).unwrap();
+            let axes = rotation::matrix([found[3], found[4], found[5], found[6]]);
+            // Rounding of the places, over the smallest size.
+            let least = size.iter().fold(f64::INFINITY, |a: f64, s| a.min(*s));
+            let rounding = 1e-14 * (shift.norm() + 1.0) / least;
+            let error = (axes - rotation::matrix(turn)).amax();
+            assert!(error < rounding, "{size:?}: {error}, {rounding}");
+        }
+    }
+}
+
 #[test]
 fn affine_motions_are_followed_by_the_affine_fit() {
     for seed in 1..40 {

@@ -207,14 +207,16 @@ fn rigid_motions(
 ) -> Result<Vec<Vector>, Error> {
     let independent = || problem.nodes().iter().filter(|node| node.first_dof().is_some());
     let others = independent().filter(|node| node.space != Space::Real(3)).count();
-    let mut points: Vec<[f64; 3]> = Vec::new();
+    // Amplitudes are turned and not shifted.
+    let mut points: Vec<([f64; 3], bool)> = Vec::new();
     for node in independent() {
         let places = state.positions[node.position_range()].chunks_exact(3);
-        points.extend(places.map(|x| [x[0], x[1], x[2]]));
+        points.extend(places.map(|x| ([x[0], x[1], x[2]], node.is_amplitudes)));
     }
     // A point of several parts counts as often as it has parts: any point near the middle will do.
-    let mut sums = [points.len() as f64, 0.0, 0.0, 0.0, others as f64];
-    for point in &points {
+    let mut sums = [0.0, 0.0, 0.0, 0.0, others as f64];
+    for (point, _) in points.iter().filter(|(_, is_amplitude)| !is_amplitude) {
+        sums[0] += 1.0;
         (0..3).for_each(|k| sums[k + 1] += point[k]);
     }
     let mut all = [0.0; 5];
@@ -223,9 +225,10 @@ fn rigid_motions(
         return Ok(Vec::new());
     }
     let middle = [1, 2, 3].map(|k| all[k] / all[0]);
-    let velocity = |motion: usize, point: &[f64; 3]| -> [f64; 3] {
-        let [x, y, z] = [0, 1, 2].map(|k| point[k] - middle[k]);
+    let velocity = |motion: usize, (point, is_amplitude): &([f64; 3], bool)| -> [f64; 3] {
+        let [x, y, z] = [0, 1, 2].map(|k| point[k] - if *is_amplitude { 0.0 } else { middle[k] });
         match motion {
+            0..3 if *is_amplitude => [0.0; 3],
             0 => [1.0, 0.0, 0.0],
             1 => [0.0, 1.0, 0.0],
             2 => [0.0, 0.0, 1.0],

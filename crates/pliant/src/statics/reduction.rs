@@ -297,6 +297,12 @@ fn check_body(model: &Model) -> Result<(), Error> {
         ));
     }
     for node in model.nodes() {
+        if node.first_dof().is_some() && node.is_amplitudes {
+            return no(format!(
+                "`{}` has amplitudes of elements, not points of space",
+                node.name
+            ));
+        }
         let fits = matches!(node.space, Space::Real(3) | Space::Rigid3);
         if node.first_dof().is_some() && !fits {
             return no(format!(

@@ -87,8 +87,10 @@ impl Stretch<'_> {
     /// rate; at rest on the descending limb there may be several.
     fn end_reach(&self, start: f64) -> (f64, bool) {
         let muscle = self.muscle;
-        let excess = self.balance(start).excess;
-        if excess == 0.0 {
+        let Balance { excess, tendon, .. } = self.balance(start);
+        // Where the tendon is slack an excess is rounding: a fibre that keeps its length does not
+        // push.
+        if excess == 0.0 || (excess > 0.0 && tendon == 0.0) {
             return (start, false);
         }
         let (mut low, mut high) = if excess > 0.0 {

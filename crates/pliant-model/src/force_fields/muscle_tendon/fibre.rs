@@ -115,8 +115,8 @@ impl MuscleTendon {
             stiffness: 0.0,
             damping: 0.0,
         };
-        // Fibres across the tendon do not pull along it.
-        if h > 0.0 && reach <= 0.0 {
+        // Fibres across the tendon do not pull along it, and those without length not at all.
+        if reach <= 0.0 {
             return out;
         }
         let (length, cosine) = self.fibre_at(reach);
@@ -139,8 +139,7 @@ impl MuscleTendon {
     /// The potential energy (J) for a length of the path (m), with a rigid tendon.
     pub(super) fn rigid_energy(&self, path: f64, activation: f64) -> f64 {
         let reach = path - self.slack;
-        let pennate = self.thickness() > 0.0;
-        let (length, _) = self.fibre_at(if pennate { reach.max(0.0) } else { reach });
+        let (length, _) = self.fibre_at(reach.max(0.0));
         self.fibre_energy(activation, length)
     }
 }

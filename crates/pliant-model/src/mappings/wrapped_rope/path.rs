@@ -54,7 +54,7 @@ impl WrappedPath {
             return Err(fails("two neighbouring points of the rope are the same"));
         }
         for (after, obstacle) in &self.obstacles {
-            if *after + 1 >= found {
+            if *after >= found - 1 {
                 return Err(fails("no point of the rope follows one of its obstacles"));
             }
             if let Some(at) = obstacle.frame.on {

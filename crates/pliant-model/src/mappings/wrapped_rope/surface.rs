@@ -41,7 +41,8 @@ pub enum WrapSide {
     /// Each end has a half plane of its own, which it must not cross: the first a quarter turn
     /// ahead of the direction, the second a quarter turn behind it. So both ends may swing by a
     /// quarter turn past the half plane of [`Over`](Self::Over), and the rope may go up to one and
-    /// a half times around.
+    /// a half times around. Where its ends are such that it lies over the direction from the other
+    /// way round, it does, by up to half a turn, as with `Over`.
     RightHanded([f64; 3]),
     /// The mirror image, by the left hand about the z axis.
     LeftHanded([f64; 3]),

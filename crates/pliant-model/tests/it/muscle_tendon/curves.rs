@@ -25,6 +25,9 @@ fn thelen_has_the_numbers_of_the_paper() {
     near(rigid(&relaxed, 1.6, 0.0), 1.0, 1e-14);
     near(rigid(&relaxed, 0.99, 0.0), 0.0, 0.0);
     near(rigid(&active, 1.0 - 0.45f64.sqrt(), 0.0), (-1.0f64).exp(), 1e-14);
+    // A fibre without length does not pull.
+    near(rigid(&active, 0.0, 0.0), 0.0, 0.0);
+    near(rigid(&active, -0.3, 0.0), 0.0, 0.0);
     // The tendon: 1 at a strain of .033, .33 at the end of the toe, which Thelen rounds to .609 of
     // that; beyond, the slope is 1.712 over the strain, rounded too.
     near(tendon(MuscleTendon::thelen, 0.033).0, 1.0, 1e-14);

@@ -135,3 +135,36 @@ fn energy_is_stored_or_dissipated() {
         }
     }
 }
+
+/// On a path that is shorter than tendon and shortest fibre nothing pulls: whatever the rounding of
+/// the force there, the fibre stays in its range, the tension is zero and no more is dissipated than
+/// was stored.
+#[test]
+fn slack_tendons_stay_slack() {
+    // Lengths whose stop is rounded up and down; without pennation it is that of the curves, where
+    // the force may be zero.
+    for k in 1..40 {
+        let optimal = 0.01 * f64::from(k);
+        let (slack, force) = (2.0 * optimal, 1000.0);
+        let law = [MuscleTendon::thelen, MuscleTendon::millard][k as usize % 2](force, optimal, slack);
+        let law = if k % 3 == 0 { law.with_pennation(0.4) } else { law };
+        let mut internal = vec![optimal];
+        for step in 0..40 {
+            let h = [1e-5, 1e-3, 5e-3, 0.1][step % 4];
+            let (path, u) = (optimal * (1.1 - 0.01 * step as f64), [0.0, 0.5, 1.0][step % 3]);
+            let before = stored(&law, path, u, &internal);
+            let (next, dissipated) = advanced(&law, path, u, &internal, h);
+            let released = before - stored(&law, path, u, &next);
+            assert!(tension(&law, path, u, &internal, h) == 0.0, "{k} {step}");
+            let way = next[0] - internal[0];
+            assert!(next[0] > 0.0 && way <= 1e-15, "{k} {step}: {internal:?} {next:?}");
+            // The force of the end of a step stands for its way: of first order.
+            let bound = released.abs() + force * way.abs() + 1e-12 * force * optimal;
+            assert!(
+                dissipated >= -1e-12 && dissipated <= bound,
+                "{k} {step}: {dissipated}"
+            );
+            internal = next;
+        }
+    }
+}

@@ -38,8 +38,8 @@ fn fitted(
     };
     let mut rest = Vec::<RestPoint>::with_capacity(points.len());
     for (on, weight) in points.into_iter().zip(weights) {
-        if weight.is_nan() || weight <= 0.0 {
-            let message = format!("a weight of `{name}` is {weight}, expected positive");
+        if !weight.is_finite() || weight <= 0.0 {
+            let message = format!("a weight of `{name}` is {weight}, expected positive and finite");
             return builder.wrong(&[at, Where::Name(name)], message, None);
         }
         let place = ends::place(builder, parents, End::Element(on))?;
@@ -60,12 +60,14 @@ fn of(fit: Fit, rest: &[RestPoint], pose: Pose) -> FittedFrame {
     }
 }
 
-/// The weighted mean of points (m).
+/// The weighted mean of points (m), to rounding of their distances.
 fn mean(rest: &[RestPoint]) -> Vec3 {
     let total: f64 = rest.iter().map(|(_, _, weight)| weight).sum();
-    rest.iter()
-        .map(|(_, x, weight)| Vec3::from(*x) * (weight / total))
-        .sum()
+    let first = rest.first().map_or_else(Vec3::zeros, |(_, x, _)| Vec3::from(*x));
+    let arms = rest
+        .iter()
+        .map(|(_, x, weight)| (Vec3::from(*x) - first) * (weight / total));
+    first + arms.sum::<Vec3>()
 }
 
 /// The points that a frame follows, all of the first parent if none are named.

@@ -209,6 +209,7 @@ class SolidKeys(_SolidKeys, total=False):
     mass_matrix: Any
     treatment: Any
     incompressibility: Any
+    enhanced_strains: Any
     relaxation_time: Number
     viscoelastic: List
     plastic: Any

@@ -46,7 +46,7 @@ fn timoshenko(load: f64, poisson: f64) -> f64 {
 }
 
 /// One element over the depth bends as the beam does, whatever Poisson's ratio; without modes it
-/// locks. Of ten elements along, each of which is bent evenly, the sag misses `1/(4 10^2)`, and what
+/// locks. Of ten elements along, each of which is deflected evenly, the sag misses `1/(4 10^2)`, and what
 /// they miss of the warping of shear: half a percent in all. With `Bending` alone the volume makes
 /// them too stiff where the bending changes along the beam: by 6 % at 0.4999.
 #[test]
@@ -166,16 +166,16 @@ fn enhanced_beams_swing() {
                 largest = largest.max(report.energies.kinetic);
             }
             println!("{integrator:?} {poisson} {modes:?}: {sum} of {largest}");
-            let bent = simulation.positions(parts.modes.unwrap());
+            let deflected = simulation.positions(parts.modes.unwrap());
             // Methods differ by their orders: the modes of each are those of the first to the
             // square of a step, a few percent of the first order ones.
             match place {
-                0 => ends.push(bent.to_vec()),
+                0 => ends.push(deflected.to_vec()),
                 _ => {
                     let size = ends[case].iter().fold(0.0f64, |a, x| a.max(x.abs()));
                     let off = ends[case]
                         .iter()
-                        .zip(bent)
+                        .zip(deflected)
                         .fold(0.0f64, |a, (x, y)| a.max((x - y).abs()));
                     let first_order = matches!(integrator, Integrator::Nonlinear | Integrator::Theta);
                     println!("{off} of {size}");

@@ -31,7 +31,7 @@ fn every_word_builds_and_runs() {
     let outcome = Runner::new(built).unwrap_or_else(|e| panic!("{e}")).run(|_| {});
     assert!(outcome.error.is_none(), "{:?}", outcome.error);
     let summary = &outcome.summary;
-    assert_eq!(summary.joints.len(), 12);
+    assert_eq!(summary.joints.len(), 16);
     assert_eq!(summary.treatments.len(), 2, "{:?}", summary.treatments);
     assert_eq!(
         summary.joints["plane"].coordinates.keys().collect::<Vec<_>>(),

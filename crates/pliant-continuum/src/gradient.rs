@@ -115,7 +115,7 @@ impl DeformationGradient {
     /// [`mode_count`](Self::mode_count) vectors.
     ///
     /// # Errors
-    /// As [`new`](Self::new).
+    /// [`ContinuumError::Mesh`], [`ContinuumError::Empty`].
     pub fn enhanced(mesh: &Mesh, modes: Enhancement) -> Result<Self, ContinuumError> {
         mesh.check()?;
         Ok(Self::of_checked(mesh, Some(modes)))

@@ -1,16 +1,24 @@
 //! Hexahedra with enhanced strains: bending, nearly incompressible materials, patches, motion.
 
 use crate::tools::worst;
-use pliant::continuum::{Enhancement, Incompressibility, Mesh, Solid, SolidRegion, StrainEnergy};
+use pliant::continuum::{
+    Enhancement, Incompressibility, Mesh, Plasticity, PronySeries, PronyTerm, Solid, SolidRegion,
+    StrainEnergy,
+};
 use pliant::prelude::*;
 
 const SIDE: f64 = 1.0;
 const LENGTH: f64 = 10.0;
 const YOUNG: f64 = 1e7;
+const LOAD: f64 = 100.0;
+
+/// Clamps, Poisson's ratios, and deflections over Timoshenko's beam without modes, with `Bending`,
+/// with both, as `enhanced.py` has them by numpy.
+const REFERENCE: &str = include_str!("../../../../benches/reference/enhanced.txt");
 
 /// A cantilever of 10 x 1 x 1 elements with a load across its end: how far the end goes. Its first
-/// section stays in its plane, in which it may contract.
-fn end_of_cantilever(solid: Solid, load: f64) -> f64 {
+/// section is held, or stays in its plane, in which it may contract.
+fn end_of_cantilever(solid: Solid, is_held: bool) -> f64 {
     let mesh = Mesh::hexahedral_box([LENGTH, SIDE, SIDE], [10, 1, 1]).unwrap();
     let mut model = Model::new();
     let parts = solid.without_mass().add_to(&mut model, "beam", &mesh).unwrap();
@@ -18,9 +26,8 @@ fn end_of_cantilever(solid: Solid, load: f64) -> f64 {
     for (k, x) in mesh.nodes.iter().enumerate() {
         if x[0] == 0.0 {
             let low = x[1] == 0.0;
-            model
-                .fix(parts.nodes, k, &[true, low, low && x[2] == 0.0])
-                .unwrap();
+            let axes = [true, is_held || low, is_held || low && x[2] == 0.0];
+            model.fix(parts.nodes, k, &axes).unwrap();
         }
         if x[0] == LENGTH {
             end.push(k);
@@ -29,7 +36,7 @@ fn end_of_cantilever(solid: Solid, load: f64) -> f64 {
     let mut simulation = Simulation::new(model).unwrap();
     for k in &end {
         simulation
-            .set_force(parts.nodes, *k, &[0.0, 0.25 * load, 0.0])
+            .set_force(parts.nodes, *k, &[0.0, 0.25 * LOAD, 0.0])
             .unwrap();
     }
     simulation.find_equilibrium(&Equilibrium::default()).unwrap();
@@ -39,45 +46,83 @@ fn end_of_cantilever(solid: Solid, load: f64) -> f64 {
 
 /// Timoshenko's cantilever: `P L^3/(3 E I) + P L/(k G A)` with `k = 10(1 + nu)/(12 + 11 nu)` of a
 /// square (Cowper 1966).
-fn timoshenko(load: f64, poisson: f64) -> f64 {
+fn timoshenko(poisson: f64) -> f64 {
     let shear = YOUNG / (2.0 * (1.0 + poisson));
     let k = 10.0 * (1.0 + poisson) / (12.0 + 11.0 * poisson);
-    load * LENGTH.powi(3) / (3.0 * YOUNG * SIDE.powi(4) / 12.0) + load * LENGTH / (k * shear * SIDE * SIDE)
+    LOAD * LENGTH.powi(3) / (3.0 * YOUNG * SIDE.powi(4) / 12.0) + LOAD * LENGTH / (k * shear * SIDE * SIDE)
 }
 
 /// One element over the depth bends as the beam does, whatever Poisson's ratio; without modes it
-/// locks. Of ten elements along, each of which is deflected evenly, the sag misses `1/(4 10^2)`, and what
-/// they miss of the warping of shear: half a percent in all. With `Bending` alone the volume makes
-/// them too stiff where the bending changes along the beam: by 6 % at 0.4999.
+/// locks. Of ten elements along, each of which is curved evenly, the sag misses `1/(4 10^2)`, and
+/// what they miss of the warping of shear: half a percent in all. With `Bending` alone the volume
+/// makes them too stiff where the bending changes along the beam: by 6 % at 0.4999; and so does a
+/// clamp that holds the contraction, by 3 % then.
 #[test]
 fn beams_of_one_layer_bend() {
-    let load = 100.0;
-    for (poisson, locked, of_bending) in [
-        (0.0, 0.67, 0.996),
-        (0.3, 0.66, 0.996),
-        (0.49, 0.51, 0.988),
-        (0.4999, 0.4, 0.939),
-    ] {
-        let expected = timoshenko(load, poisson);
+    let kinds = [
+        None,
+        Some(Enhancement::Bending),
+        Some(Enhancement::BendingAndVolume),
+    ];
+    for line in REFERENCE.lines() {
+        let words: Vec<&str> = line.split(' ').collect();
+        let numbers: Vec<f64> = words[1..].iter().map(|word| word.parse().unwrap()).collect();
+        let (is_held, poisson) = (words[0] == "held", numbers[0]);
+        let expected = timoshenko(poisson);
         let shear = YOUNG / (2.0 * (1.0 + poisson));
         let lame = 2.0 * shear * poisson / (1.0 - 2.0 * poisson);
-        for solid in [
-            Solid::linear(YOUNG, poisson),
-            Solid::corotational(YOUNG, poisson),
-            Solid::st_venant_kirchhoff(YOUNG, poisson),
-            // Strains are a thousandth.
-            Solid::hyperelastic(StrainEnergy::NeoHookean { shear, lame }),
-        ] {
-            let share = |solid| end_of_cantilever(solid, load) / expected;
-            let plain = share(solid);
-            let bending = share(solid.with_enhanced_strains(Enhancement::Bending));
-            let both = share(solid.with_enhanced_strains(Enhancement::BendingAndVolume));
-            println!("{poisson}: {plain} without, {bending} and {both} with modes");
-            assert!(plain < locked, "{poisson}: {plain}");
-            assert!((bending - of_bending).abs() < 1e-3, "{poisson}: {bending}");
-            assert!((both - 1.0).abs() < 0.005, "{poisson}: {both}");
+        let mut found = [0.0; 3];
+        for (k, kind) in kinds.into_iter().enumerate() {
+            let share = |solid: Solid| {
+                let solid = match kind {
+                    Some(modes) => solid.with_enhanced_strains(modes),
+                    None => solid,
+                };
+                end_of_cantilever(solid, is_held) / expected
+            };
+            let reference = numbers[1 + k];
+            found[k] = share(Solid::linear(YOUNG, poisson));
+            // Both solve a system whose condition is 1e8 at a ratio of 0.4999.
+            assert!((found[k] - reference).abs() < 1e-8, "{line}: {}", found[k]);
+            for solid in [
+                Solid::corotational(YOUNG, poisson),
+                Solid::st_venant_kirchhoff(YOUNG, poisson),
+                Solid::hyperelastic(StrainEnergy::NeoHookean { shear, lame }),
+            ] {
+                // Of second degree in the turn of the end, 6e-3.
+                let other = share(solid);
+                assert!((other - found[k]).abs() < 1e-4, "{line}: {other} {}", found[k]);
+            }
         }
+        let [plain, bending, both] = found;
+        println!(
+            "{} {poisson}: {plain:.4} without, {bending:.4} and {both:.4} with modes",
+            words[0]
+        );
+        assert!(plain < 0.67);
+        assert!(is_held || (both - 1.0).abs() < 0.005, "{line}: {both}");
     }
+}
+
+/// Laws with a past: what a viscoelastic beam never relaxes is a share of its stiffness, and one that
+/// does not yield is elastic.
+#[test]
+fn laws_with_a_past_bend_too() {
+    let modes = Enhancement::BendingAndVolume;
+    let law = Solid::corotational(YOUNG, 0.3).with_enhanced_strains(modes);
+    let elastic = end_of_cantilever(law, false);
+    let term = PronyTerm {
+        time: 1.0,
+        shear: 0.25,
+        bulk: 0.25,
+    };
+    let series = PronySeries::new(&[term]).unwrap();
+    let slow = end_of_cantilever(law.with_viscoelasticity(series), false);
+    // Linear, but for the turn of the end.
+    assert!((slow * 0.75 / elastic - 1.0).abs() < 1e-4, "{slow} {elastic}");
+    let strong = law.with_plasticity(Plasticity::perfect(1e6));
+    let same = end_of_cantilever(strong, false);
+    assert!((same / elastic - 1.0).abs() < 1e-9, "{same} {elastic}");
 }
 
 /// A patch of crooked elements under an affine motion of its surface: the inner nodes go along, and
@@ -180,7 +225,7 @@ fn enhanced_beams_swing() {
                     let first_order = matches!(integrator, Integrator::Nonlinear | Integrator::Theta);
                     println!("{off} of {size}");
                     assert!(
-                        size > 1e-4 && off < if first_order { 0.2 } else { 0.03 } * size,
+                        size > 1e-4 && off < if first_order { 0.05 } else { 0.02 } * size,
                         "{off} {size}"
                     );
                 }
@@ -227,7 +272,7 @@ fn enhanced_beams_vibrate_as_beams() {
         for mode in &found.modes {
             let share = mode.angular_frequency() / expected;
             println!("{share}");
-            assert!((share - 1.0).abs() < 0.03, "{share}");
+            assert!((share - 1.0).abs() < 0.015, "{share}");
         }
     }
 }
@@ -261,6 +306,29 @@ fn parts_without_hexahedra_have_no_modes() {
     let regions = [region("hard", &all[..1]), region("soft", &all[1..])];
     let parts = Solid::add_regions_on(&mut model, "parts", nodes, &mesh, &regions).unwrap();
     assert!(parts[0].modes.is_some() && parts[1].modes.is_none());
+}
+
+/// Methods that begin with an acceleration, or are explicit, refuse what has no mass, by its name.
+#[test]
+fn methods_that_want_masses_refuse_modes() {
+    let mesh = Mesh::hexahedral_box([1.0, 0.1, 0.1], [6, 1, 1]).unwrap();
+    for integrator in [
+        Integrator::generalised_alpha(0.8),
+        Integrator::newmark(0.25, 0.5),
+        Integrator::Rattle,
+        Integrator::SymplecticEuler,
+    ] {
+        let mut model = Model::new();
+        let solid = Solid::linear(1e5, 0.3).with_enhanced_strains(Enhancement::Bending);
+        solid.add_to(&mut model, "beam", &mesh).unwrap();
+        let options = Options {
+            integrator,
+            ..Options::default()
+        };
+        let mut simulation = Simulation::with_options(model, options).unwrap();
+        let error = simulation.step(1e-3).unwrap_err().to_string();
+        assert!(error.contains("beam.modes"), "{error}");
+    }
 }
 
 /// Meshes without hexahedra have no modes, and rows of volume leave them without stiffness.

@@ -16,6 +16,7 @@ const REQUIRED: &[&str] = &[
 ];
 const DECISIONS: &str = "docs/decisions/";
 const ARCHITECTURE: &str = "docs/architecture.md";
+const FEATURES: &str = "docs/features.md";
 
 pub(super) fn check(workspace: &Metadata, sources: &Sources) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -53,7 +54,37 @@ pub(super) fn check(workspace: &Metadata, sources: &Sources) -> Vec<Finding> {
             }
         }
     }
+    if let Some(text) = sources.get(FEATURES) {
+        findings.extend(miscounted(text));
+    }
     findings
+}
+
+/// The line of the table of features that counts its rows, where it does not say how many there are.
+fn miscounted(text: &str) -> Option<Finding> {
+    let (mut here, mut in_part, mut missing) = (0, 0, 0);
+    for row in text.lines().filter(|line| line.starts_with('|')) {
+        let cells: Vec<_> = row.trim().trim_matches('|').split(" | ").map(str::trim).collect();
+        let is_head = cells.first() == Some(&"feature") || row.starts_with("|--");
+        match cells.get(1) {
+            _ if is_head => {}
+            Some(&"no") => missing += 1,
+            _ if cells.len() < 4 || cells[3].is_empty() => here += 1,
+            _ => in_part += 1,
+        }
+    }
+    let total = here + in_part + missing;
+    let said = format!("{total} features: {here} here, {in_part} in part, {missing} missing.");
+    let counted = |line: &str| line.ends_with(" missing.") && line.contains(" features: ");
+    match text.lines().position(counted) {
+        Some(at) if text.lines().nth(at) == Some(&said) => None,
+        Some(at) => Some(Finding::problem(
+            FEATURES,
+            at + 1,
+            format!("the rows say: {said}"),
+        )),
+        None => Some(Finding::problem(FEATURES, 1, "does not count its rows")),
+    }
 }
 
 /// Whether the text holds the name by itself, not as a part of a longer one (`pliant` in
@@ -121,6 +152,20 @@ mod tests {
                 COMPLETE[left_out].0
             );
         }
+    }
+
+    #[test]
+    fn a_wrong_count_of_features_is_found() {
+        let rows = "| feature | here | proved by | missing |\n|---|---|---|---|\n| a | `A` | a.rs |  |\n\
+                    | b | `B` | b.rs | half |\n| c | no |  | `C` |\n| d | `D` |  | half |\n";
+        let right = format!("4 features: 1 here, 2 in part, 1 missing.\n\n{rows}");
+        assert_eq!(miscounted(&right), None);
+        let found = miscounted(&right.replace("2 in part", "1 in part")).unwrap();
+        assert_eq!(
+            found.message,
+            "the rows say: 4 features: 1 here, 2 in part, 1 missing."
+        );
+        assert!(miscounted(rows).is_some());
     }
 
     #[test]

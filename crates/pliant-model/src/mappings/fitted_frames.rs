@@ -222,7 +222,7 @@ impl Placed {
     }
 }
 
-/// Of the two quaternions of a rotation that nearest to the numbers `last`.
+/// The one of the two quaternions of a rotation that is nearer to the numbers `last`.
 fn nearest(q: Quaternion, last: &[f64]) -> Quaternion {
     let product: f64 = q.iter().zip(last).map(|(a, b)| a * b).sum();
     if product < 0.0 { q.map(|a| -a) } else { q }

@@ -144,10 +144,11 @@ impl Mapping for WrappedRope {
             let width = out.width(e);
             let block = out.block_mut(e);
             for k in 0..self.stretches(e) {
-                let stretch = self.stretch(e, k, &parents).ok();
-                let Some(curvatures) = stretch.and_then(|stretch| stretch.curvatures()) else {
+                // Whoever asks for it has had the Jacobian there.
+                let Ok(stretch) = self.stretch(e, k, &parents) else {
                     continue;
                 };
+                let curvatures = stretch.curvatures();
                 for (rows, row) in curvatures.iter().zip(layout.columns(k)) {
                     let Some(row) = row else { continue };
                     for (h, column) in rows.iter().zip(layout.columns(k)) {

@@ -2,6 +2,8 @@
 //! shortest rope, moment arms.
 
 mod anything;
+mod derivatives;
+mod strings;
 
 use crate::body_tools::*;
 use pliant_dense::{Vec3, rotation};
@@ -146,103 +148,6 @@ fn once_around_and_more() {
     close(a, b, ROUNDING);
 }
 
-fn acos_share(r: f64, s: Dual) -> Dual {
-    (Dual::from(r) / s).acos()
-}
-
-/// The length around an obstacle, written apart from the library's: by angles of arc cosines.
-fn formula(obstacle: &Obstacle, x: &[Dual], p: &[Dual], q: &[Dual], first: &[usize]) -> Dual {
-    let (origin, axes) = frame_at(x, &obstacle.frame, first);
-    let back = conjugate(&axes);
-    let [p, q] = [p, q].map(|point| rotate(&back, &sub(point, &origin)));
-    let d = sub(&q, &p);
-    let line = dot(&d, &d).sqrt();
-    match obstacle.surface {
-        WrapSurface::Sphere { radius } => {
-            let (s, t) = (dot(&p, &p).sqrt(), dot(&q, &q).sqrt());
-            let between = (dot(&p, &q) / (s * t)).acos();
-            let arc = between - acos_share(radius, s) - acos_share(radius, t);
-            if arc.re <= 0.0 {
-                return line;
-            }
-            (s * s - radius * radius).sqrt() + (t * t - radius * radius).sqrt() + arc * radius
-        }
-        WrapSurface::Cylinder { radius, side } => {
-            let square = |v: &[Dual]| v[0] * v[0] + v[1] * v[1];
-            let (s, t) = (square(&p).sqrt(), square(&q).sqrt());
-            let between = match side {
-                WrapSide::Shortest => ((p[0] * q[0] + p[1] * q[1]) / (s * t)).acos(),
-                WrapSide::Over([a, b, _]) => {
-                    let seen = |v: &[Dual; 3]| angle_of(v[1] * a - v[0] * b, v[0] * a + v[1] * b);
-                    let turn = seen(&q) - seen(&p);
-                    if turn.re < 0.0 { -turn } else { turn }
-                }
-                _ => unreachable!(),
-            };
-            let arc = between - acos_share(radius, s) - acos_share(radius, t);
-            if arc.re <= 0.0 {
-                return line;
-            }
-            let flat = (s * s - radius * radius).sqrt() + (t * t - radius * radius).sqrt() + arc * radius;
-            (flat * flat + d[2] * d[2]).sqrt()
-        }
-    }
-}
-
-fn angle_of(y: Dual, x: Dual) -> Dual {
-    angle(y, x)
-}
-
-#[test]
-fn derivatives_around_one_obstacle_are_exact() {
-    let parents = [(POINTS, 2), (RIGID, 2)];
-    let over = WrapSide::Over([0.6, -0.8, 3.0]);
-    let surfaces = [
-        sphere(0.7),
-        cylinder(0.4, WrapSide::Shortest),
-        cylinder(0.5, over),
-    ];
-    let mut wrapped = [0; 3];
-    for (kind, surface) in surfaces.into_iter().enumerate() {
-        for seed in 1..60 {
-            let offsets = poses(seed + 900, 1);
-            let body = poses(seed, 2);
-            let obstacle = Obstacle {
-                frame: JointFrame::on(1, 1, offsets[0]),
-                surface,
-            };
-            let ends = [End::element(0, 1), End::element(0, 0)];
-            let rope = WrappedRope::new(&[WrappedPath::through(&ends, 0.3).around(0, obstacle)]);
-            // Ends on both sides of the obstacle, at most some of its radii away.
-            let at = obstacle.frame.at(&body[1]);
-            let n = numbers(seed + 77, 6);
-            let mut x: Vec<f64> = n.iter().map(|n| 0.8 * n).collect();
-            x[0] += 1.6;
-            x[3] -= 1.7;
-            let x: Vec<f64> = x
-                .chunks_exact(3)
-                .flat_map(|x| {
-                    let local = Vec3::new(x[0], x[1], x[2]);
-                    let world = Vec3::from(at.position) + rotation::rotate(at.rotation, local);
-                    [world.x, world.y, world.z]
-                })
-                .chain(flat(&body))
-                .collect();
-            let length = |x: &[Dual]| vec![formula(&obstacle, x, &x[3..6], &x[..3], &[0, 6]) - 0.3];
-            if evaluated(&rope, &parents, &x).is_err() {
-                // An end behind the cylinder.
-                continue;
-            }
-            exact(&rope, &parents, &x, seed, length);
-            checked(&rope, &parents, &x, seed);
-            let (_, row) = evaluated(&rope, &parents, &x).unwrap();
-            wrapped[kind] += usize::from(row[6..].iter().any(|u| u.abs() > 0.0));
-        }
-    }
-    // Enough of each touch their obstacle, and enough pass it.
-    assert!(wrapped.iter().all(|n| (15..55).contains(n)), "{wrapped:?}");
-}
-
 /// Obstacles on two bodies and in the world, between two points and a third one.
 fn winding() -> WrappedPath {
     let on = |element, at: [f64; 3], turn: [f64; 3]| JointFrame::on(1, element, Pose::turned(at, turn, 0.4));
@@ -330,113 +235,6 @@ fn several_obstacles_between_two_points() {
     // Straight up at the end.
     for (found, wanted) in row.iter().zip([0.0, 1.0, 0.0]) {
         close(*found, wanted, 1e-10);
-    }
-}
-
-/// The length of a string of many points, each moved to the middle of its neighbours and out of the
-/// obstacles, over and over, the points doubled as it settles.
-fn string_length(start: &[Vec3], obstacles: &[(Pose, WrapSurface)]) -> f64 {
-    // So many to begin with that none goes through an obstacle.
-    let part = |pair: &[Vec3]| {
-        [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9].map(|s| pair[0] + (pair[1] - pair[0]) * s)
-    };
-    let mut points: Vec<Vec3> = start.windows(2).flat_map(part).collect();
-    points.push(start[start.len() - 1]);
-    let push = |x: &mut Vec3| {
-        for (pose, surface) in obstacles {
-            let back = rotation::conjugate(pose.rotation);
-            let local = rotation::rotate(back, *x - Vec3::from(pose.position));
-            let (out, radius) = match surface {
-                WrapSurface::Sphere { radius } => (local, *radius),
-                WrapSurface::Cylinder { radius, .. } => (Vec3::new(local.x, local.y, 0.0), *radius),
-            };
-            if out.norm() < radius {
-                *x += rotation::rotate(pose.rotation, out * (radius / out.norm() - 1.0));
-            }
-        }
-    };
-    for _ in 0..3 {
-        let doubled = points
-            .windows(2)
-            .flat_map(|pair| [pair[0], (pair[0] + pair[1]) * 0.5]);
-        let mut finer: Vec<_> = doubled.collect();
-        finer.push(points[points.len() - 1]);
-        points = finer;
-        for _ in 0..2 * points.len() * points.len() {
-            for k in 1..points.len() - 1 {
-                points[k] = (points[k - 1] + points[k + 1]) * 0.5;
-                push(&mut points[k]);
-            }
-        }
-    }
-    points.windows(2).map(|pair| (pair[1] - pair[0]).norm()).sum()
-}
-
-#[test]
-fn as_short_as_a_string_of_many_points() {
-    // Chords of about 5 hundredths of the radius cut corners: an arc `a` of `n` chords is longer
-    // than these by a part of (a/n)^2/24, and touches with errors of that order.
-    const CHORDS: f64 = 2e-4;
-    let v = Vec3::new;
-    let tilted = Pose::turned([0.1, -0.2, 0.05], [0.3, 1.0, 0.2], 0.5);
-    let long = Pose::turned([0.0, -0.3, 0.2], [1.0, 0.2, 0.3], 0.4);
-    let up = WrapSide::Over([0.0, 1.0, 0.0]);
-    let down = WrapSide::Over([0.0, -1.0, 0.0]);
-    type Placed = (Pose, WrapSurface);
-    let cases: [(&[Placed], Vec<Vec3>); 4] = [
-        (
-            &[(tilted, sphere(0.8))],
-            vec![v(-1.5, 0.3, 0.2), v(0.1, 1.2, 0.3), v(1.6, 0.1, -0.4)],
-        ),
-        (
-            &[(long, cylinder(0.6, up))],
-            vec![v(-0.7, -1.2, -0.3), v(0.0, 1.5, 0.2), v(1.3, -1.0, 0.8)],
-        ),
-        (
-            &[
-                (long, cylinder(0.6, up)),
-                (
-                    Pose::turned([2.2, 0.4, 0.3], [0.0, 1.0, 0.0], 0.3),
-                    cylinder(0.7, down),
-                ),
-            ],
-            vec![
-                v(-1.5, -0.6, -0.3),
-                v(0.0, 1.2, 0.2),
-                v(1.1, 0.1, 0.2),
-                v(2.2, -1.2, 0.3),
-                v(3.6, 0.5, 0.4),
-            ],
-        ),
-        (
-            &[
-                (tilted, sphere(0.8)),
-                (Pose::at([1.9, 0.9, 0.1]), sphere(0.6)),
-                (Pose::at([3.6, -0.4, 0.2]), sphere(0.7)),
-            ],
-            vec![
-                v(-1.5, 0.1, 0.2),
-                v(0.1, 1.1, 0.3),
-                v(1.0, 0.6, 0.3),
-                v(1.9, 0.1, 0.2),
-                v(2.8, 0.3, 0.2),
-                v(3.6, 0.8, 0.2),
-                v(5.2, -0.3, 0.1),
-            ],
-        ),
-    ];
-    for (obstacles, start) in cases {
-        let ends = [End::Point(start[0].into()), End::element(0, 0)];
-        let mut path = WrappedPath::through(&ends, 0.0);
-        for (pose, surface) in obstacles {
-            path = path.around(0, fixed(*surface, *pose));
-        }
-        let last: [f64; 3] = start[start.len() - 1].into();
-        let (length, _) = evaluated(&WrappedRope::new(&[path]), &[(POINTS, 1)], &last).unwrap();
-        let string = string_length(&start, obstacles);
-        let straight = (start[0] - start[start.len() - 1]).norm();
-        assert!(length > straight + 0.05, "{length} {straight}");
-        assert!((length - string).abs() < CHORDS * length, "{length} {string}");
     }
 }
 

@@ -7,7 +7,7 @@ use crate::quantity::{Length, Pure};
 use crate::schema::{Elements, Selection, Triple};
 use crate::source::Where;
 use pliant::dense::Vec3;
-use pliant::model::{Dependency, NodeId, Space, Subset};
+use pliant::model::{Dependency, NodeId, Subset};
 use pliant_expression::suggest;
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -117,7 +117,7 @@ pub(super) fn of_node(
     );
     let size = space.position_size();
     let mut places = None;
-    if space == Space::Real(3) || space == Space::Rigid3 {
+    if builder.model.node(node).is_placed() {
         let all = builder.initial_positions(node)?.chunks_exact(size);
         places = Some(all.map(|x| [x[0], x[1], x[2]]).collect::<Vec<_>>());
     }

@@ -83,8 +83,7 @@ fn swing(add: fn(&mut Model) -> NodeId, h: f64) -> Vec<f64> {
         .add_mass("of the rider", rider, Mass::Rigid(vec![mass]))
         .unwrap();
     let joint = Joint::ball(Side::World, Side::Body(frame, 0)).at(Pose::default());
-    let joint = model.add_joint("joint", &joint).unwrap();
-    drop(joint);
+    model.add_joint("joint", &joint).unwrap();
     let eye = RigidPoints::new(&[(0, [0.1, 0.2, 0.0])]);
     let eye = model.add_mapped("eye", &[frame], eye).unwrap();
     let line = Distance::to_points(&[(0, [0.5, 0.5, 0.5])]).with_rest_lengths(&[0.2]);
@@ -191,9 +190,10 @@ fn flange(welded: bool) -> [f64; 3] {
 }
 
 /// The forces that a frame hands to the face of a beam are linear over it, those of a plate what
-/// keeps it plane: the same resultant, so that they differ within a depth of the end (St Venant).
-/// That is a tenth of the beam, where bending is some thousandths of the whole, and torsion, which
-/// is even along the beam, a tenth times the share of warping.
+/// keeps it plane: the same resultant and moment, so that the beams differ within a depth of the end
+/// (St Venant). In bending, whose moment vanishes there, that is a thousandth of the sag; the torsion
+/// of that depth, a tenth of the beam, is softer by the share of warping that a plate holds back, a
+/// tenth of it.
 #[test]
 fn a_flange_on_a_frame_is_a_welded_plate() {
     let [frame, plate] = [false, true].map(flange);
@@ -204,9 +204,10 @@ fn a_flange_on_a_frame_is_a_welded_plate() {
     let sag = load * LENGTH.powi(3) / (3.0 * 1e8 * SIDE.powi(4) / 12.0);
     let twist = load * 0.3 * LENGTH / (1e8 / 2.6 * 0.1406 * SIDE.powi(4));
     println!("{sag} {twist}");
-    for k in [1, 2] {
-        assert!((frame[k] / plate[k] - 1.0).abs() < 0.02, "{frame:?} {plate:?}");
+    for (k, share) in [(1, 1e-3), (2, 0.02)] {
+        assert!((frame[k] / plate[k] - 1.0).abs() < share, "{frame:?} {plate:?}");
     }
+    // Shear and the clamp, which holds the contraction, beside bending; the clamp of torsion.
     assert!((-frame[1] / sag - 1.0).abs() < 0.03, "{frame:?} {sag}");
     assert!((frame[2] / twist - 1.0).abs() < 0.05, "{frame:?} {twist}");
 }

@@ -61,6 +61,7 @@ impl ActivationDynamics {
         } else {
             (root - q) / (2.0 * p)
         };
-        x.clamp(a.min(u), a.max(u))
+        // Rounding of the root must not leave the interval.
+        x.max(a.min(u)).min(a.max(u))
     }
 }

@@ -35,10 +35,11 @@ pub(super) struct End {
 
 /// Tensions at a place of the fibre.
 struct Balance {
-    /// Of the tendon less that of the fibre (N).
+    /// Tension of the tendon less that of the fibre along it (N).
     excess: f64,
+    /// Tension of the tendon (N).
     tendon: f64,
-    /// Slope of the tendon over its length, of the fibre over how far it reaches (N/m).
+    /// Slopes of these tensions (N/m): over the length of the tendon, over how far the fibre reaches.
     tendon_slope: f64,
     fibre_slope: f64,
 }
@@ -76,20 +77,20 @@ impl Stretch<'_> {
 
     /// How far the fibre reaches at the end (m), and whether it is at its stop.
     ///
-    /// It never fails. The excess is a continuous function of the reach. Where the fibre starts, its
-    /// sign says the way. If the tendon pulls harder, the fibre lengthens: the other end is where
-    /// the tendon is slack, and the excess not above zero, since a fibre that lengthens pulls (all
-    /// its parts do). If the fibre pulls harder, it shortens: the other end is its stop, and if it
-    /// still pulls harder there, that is where it stays. Otherwise both ends have opposite signs,
-    /// and Newton's method comes to a root: it bisects where it leaves the bracket, where it does
-    /// not halve its step, and after [`NEWTON`] steps. Over a step there is one root, unless it is
-    /// so long that the force of the fibre falls with its length faster than it rises with its
-    /// rate; at rest on the descending limb there may be several.
+    /// The search never fails. The excess is a continuous function of the reach. Where the fibre
+    /// starts, its sign says the way. If the tendon pulls harder, the fibre lengthens: the other end
+    /// is where the tendon is slack, and the excess not above zero, since a fibre that lengthens
+    /// pulls (all its parts do). A slack tendon pulls with nothing, and so never harder than a fibre
+    /// that keeps its length: with it an excess above zero is rounding, and the fibre stays. If the
+    /// fibre pulls harder, it shortens: the other end is its stop, and if it still pulls harder
+    /// there, that is where it stays. Otherwise both ends have opposite signs, and Newton's method
+    /// comes to a root: it bisects where it leaves the bracket, where it does not halve its step,
+    /// and after [`NEWTON`] steps. Over a step there is one root, unless it is so long that the
+    /// force of the fibre falls with its length faster than it rises with its rate; at rest on the
+    /// descending limb there may be several.
     fn end_reach(&self, start: f64) -> (f64, bool) {
         let muscle = self.muscle;
         let Balance { excess, tendon, .. } = self.balance(start);
-        // Where the tendon is slack an excess is rounding: a fibre that keeps its length does not
-        // push.
         if excess == 0.0 || (excess > 0.0 && tendon == 0.0) {
             return (start, false);
         }

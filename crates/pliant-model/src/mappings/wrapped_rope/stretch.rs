@@ -25,6 +25,7 @@ const ROUNDING: f64 = 4e-16;
 
 const NO_START: &str =
     "no way was found between two obstacles that follow each other: put a point of the rope there";
+const NOT_LEAST: &str = "the rope would balance on its obstacles between two points: its way there is not the shortest one beside it";
 const NOT_SHORTEST: &str = "the shortest way around the obstacles between two points was not found";
 
 /// An obstacle that a stretch fails at, counted within the stretch, and why.
@@ -37,6 +38,8 @@ pub(super) struct Stretch {
     count: usize,
     /// Where each link but the last ends.
     between: [Vec3; BETWEEN],
+    /// Second derivatives over these points, factored, once the way is found.
+    factors: Factors,
 }
 
 /// Places of derivatives of a stretch: its first point, its last one, and the centre and the
@@ -57,9 +60,10 @@ pub(super) const fn centre(obstacle: usize) -> usize {
 impl Stretch {
     /// The shortest way from `p` to `q` around these obstacles, at most [`MOST`].
     ///
-    /// Of several obstacles the points where the links meet are unknown. The sum of the lengths is
-    /// stationary in them where the rope is straight there, which Newton's method finds from the
-    /// second derivatives of the links.
+    /// Around several obstacles the points where the links meet are unknown. The sum of the lengths
+    /// is stationary in them where the rope is straight there, which Newton's method finds from the
+    /// second derivatives of the links. A way whose length is not strictly the least, as of a rope
+    /// that balances on a sphere, is refused: it has no second derivatives.
     pub(super) fn new(
         obstacles: &[Obstacle],
         parents: &Parents<'_>,
@@ -79,6 +83,7 @@ impl Stretch {
             links: [link; MOST],
             count: 1,
             between: [Vec3::zeros(); BETWEEN],
+            factors: Factors::none(),
         }
     }
 
@@ -87,6 +92,14 @@ impl Stretch {
         parents: &Parents<'_>,
         ends: [Vec3; 2],
     ) -> Result<Self, Failure> {
+        let mut found = Self::straightened(obstacles, parents, ends)?;
+        let factors = found.factor(0.0);
+        found.factors = factors.ok_or_else(|| (found.worst(), NOT_LEAST))?;
+        Ok(found)
+    }
+
+    /// The way that is straight where its links meet.
+    fn straightened(obstacles: &[Obstacle], parents: &Parents<'_>, ends: [Vec3; 2]) -> Result<Self, Failure> {
         let mut at = Self::through(obstacles, parents, ends, start(obstacles, parents, ends)?)?;
         let mut error = at.kink();
         let mut damping = 0.0;
@@ -169,7 +182,7 @@ impl Stretch {
 
     /// The step of Newton's method, with `damping` times the curvature of a straight rope added.
     fn newton_step(&self, damping: f64) -> Option<[Vec3; BETWEEN]> {
-        let factors = self.factors(damping)?;
+        let factors = self.factor(damping)?;
         let mut x = [Vec3::zeros(); BETWEEN];
         for k in 1..self.count {
             x[k - 1] = -self.pull(k - 1);
@@ -181,11 +194,10 @@ impl Stretch {
     /// Second derivatives over the points between the links, factored. Along the rope they vanish,
     /// for where on a straight part such a point lies does not matter; there the curvature across
     /// is put in, which holds it.
-    fn factors(&self, damping: f64) -> Option<Factors> {
+    fn factor(&self, damping: f64) -> Option<Factors> {
         let mut factors = Factors {
             count: self.count - 1,
-            inverse: [Mat3::zeros(); BETWEEN],
-            lower: [Mat3::zeros(); BETWEEN],
+            ..Factors::none()
         };
         for k in 1..self.count {
             let (before, after) = (&self.links[k - 1].way, &self.links[k].way);
@@ -227,8 +239,8 @@ impl Stretch {
 
     /// Second derivatives of the length, with the points between at the shortest way: those of the
     /// links less `C^T K^-1 C`, with the second derivatives `K` over the points between and `C`
-    /// between these and all others. `None` if the way is not strictly the shortest.
-    pub(super) fn curvatures(&self) -> Option<Curvatures> {
+    /// between these and all others.
+    pub(super) fn curvatures(&self) -> Curvatures {
         let mut out = [[Mat3::zeros(); PLACES]; PLACES];
         let mut mixed = [[Mat3::zeros(); BETWEEN]; PLACES];
         for (k, link) in self.links[..self.count].iter().enumerate() {
@@ -255,10 +267,9 @@ impl Stretch {
             }
         }
         if self.count > 1 {
-            let factors = self.factors(0.0)?;
             for b in 0..centre(self.count) {
                 let mut moved = mixed[b];
-                factors.solve(&mut moved);
+                self.factors.solve(&mut moved);
                 for a in 0..centre(self.count) {
                     for k in 1..self.count {
                         out[a][b] -= mixed[a][k - 1].transpose() * moved[k - 1];
@@ -266,7 +277,7 @@ impl Stretch {
                 }
             }
         }
-        Some(out)
+        out
     }
 
     /// The points of contact with an obstacle, `None` if the rope passes it freely; `p` and `q` are
@@ -326,6 +337,15 @@ struct Factors {
 }
 
 impl Factors {
+    /// Factors of no points.
+    fn none() -> Self {
+        Self {
+            count: 0,
+            inverse: [Mat3::zeros(); BETWEEN],
+            lower: [Mat3::zeros(); BETWEEN],
+        }
+    }
+
     /// Replaces right-hand sides, of one column or three, by the solution.
     fn solve<T>(&self, x: &mut [T; BETWEEN])
     where

@@ -3,6 +3,8 @@
 use super::{Builder, ParentList, Result, Spec, quaternion};
 use crate::Amount;
 use crate::assemble::{ends, nodes};
+use crate::number::EndSpec;
+use crate::quantity::{Length, Quantity};
 use crate::schema::{
     AxisSpec, BeamStrainSpec, Chart, FrameSpec, GearMappingSpec, HeadingSpec, JointCoordinatesSpec,
     RelativePoseSpec, RestPose, RigidFramesSpec, RopeSpec, RopesSpec, SkinningSpec, WinchSpec,
@@ -12,7 +14,7 @@ use pliant::dense::rotation::{conjugate, multiply, rotate};
 use pliant::dense::{Vec3, vec3};
 use pliant::model::{
     BeamSegment, BeamStrain, Coordinate, Dependency, End, Gear, JointAxis, JointCoordinates, JointFrame,
-    Pose, RelativePose, RigidFrames, Rope, RopePath, Skinning, Space, Winch,
+    Mapping, Pose, RelativePose, RigidFrames, Rope, RopePath, Skinning, Space, Winch,
 };
 
 /// Points of a rope: its second derivatives are one dense block.
@@ -244,38 +246,78 @@ fn add_ropes(builder: &mut Builder<'_>, parents: &ParentList<'_>, spec: &RopesSp
     for rope in &spec.ropes {
         paths.push(rope_path(builder, parents, rope)?);
     }
-    if spec.ropes.iter().any(|rope| rope.rest.is_none()) {
-        let lengths = super::initial_values(builder, parents, paths.len(), Rope::new(&paths))?;
-        for ((path, rope), length) in paths.iter_mut().zip(&spec.ropes).zip(lengths) {
-            if rope.rest.is_none() {
-                path.rest_length = length;
-            }
-        }
-    }
-    let node = super::add_mapped(builder, parents, paths.len(), Rope::new(&paths))?;
-    for (element, path) in paths.iter().enumerate() {
-        let pairs: Vec<_> = path.points.windows(2).map(|w| (w[0], w[1])).collect();
-        super::draw_element(builder, parents, (node, element), &pairs);
-    }
-    Ok(())
+    let lengths = Lengths {
+        is_given: spec.ropes.iter().map(|rope| rope.rest.is_some()).collect(),
+        mapping: Rope::new,
+        parts: |path| (&path.points, &mut path.rest_length),
+    };
+    lengths.add(builder, parents, &mut paths)
 }
 
-/// A rope; its rest length is zero where none is given.
-fn rope_path(builder: &Builder<'_>, parents: &ParentList<'_>, spec: &RopeSpec) -> Result<RopePath> {
+/// Ropes of a kind of path that a mapping gives the lengths of.
+pub(super) struct Lengths<P, M> {
+    /// Whether the rest length of each rope is given.
+    pub(super) is_given: Vec<bool>,
+    pub(super) mapping: fn(&[P]) -> M,
+    /// Points and rest length of a path.
+    pub(super) parts: fn(&mut P) -> (&[End], &mut f64),
+}
+
+impl<P, M: Mapping + 'static> Lengths<P, M> {
+    /// Adds the lengths, at rest as at the start where nothing else is given, and draws each rope
+    /// through its points.
+    pub(super) fn add(
+        &self,
+        builder: &mut Builder<'_>,
+        parents: &ParentList<'_>,
+        paths: &mut [P],
+    ) -> Result<()> {
+        if self.is_given.contains(&false) {
+            let mapping = (self.mapping)(paths);
+            let lengths = super::initial_values(builder, parents, paths.len(), mapping)?;
+            for ((path, is_given), length) in paths.iter_mut().zip(&self.is_given).zip(lengths) {
+                if !is_given {
+                    *(self.parts)(path).1 = length;
+                }
+            }
+        }
+        let node = super::add_mapped(builder, parents, paths.len(), (self.mapping)(paths))?;
+        for (element, path) in paths.iter_mut().enumerate() {
+            let points = (self.parts)(path).0;
+            let pairs: Vec<_> = points.windows(2).map(|w| (w[0], w[1])).collect();
+            super::draw_element(builder, parents, (node, element), &pairs);
+        }
+        Ok(())
+    }
+}
+
+/// The points of a rope, and its rest length, zero where none is given.
+pub(super) fn rope_points(
+    builder: &Builder<'_>,
+    parents: &ParentList<'_>,
+    points: &[EndSpec],
+    rest: Option<&Quantity<Length>>,
+) -> Result<(Vec<End>, f64)> {
     let name = parents.user;
-    if spec.points.len() > MOST_POINTS {
+    if points.len() > MOST_POINTS {
         let message = format!(
             "a rope of `{name}` has {} points, more than {MOST_POINTS}",
-            spec.points.len()
+            points.len()
         );
         return builder.wrong(&[Where::Field(name, "points"), Where::Name(name)], message, None);
     }
-    let points = spec.points.iter().map(|end| ends::end(builder, parents, end));
+    let points = points.iter().map(|end| ends::end(builder, parents, end));
     let points = points.collect::<Result<Vec<_>>>()?;
-    let rest = match &spec.rest {
+    let rest = match rest {
         Some(rest) => builder.number(rest, Where::Field(name, "rest"))?,
         None => 0.0,
     };
+    Ok((points, rest))
+}
+
+fn rope_path(builder: &Builder<'_>, parents: &ParentList<'_>, spec: &RopeSpec) -> Result<RopePath> {
+    let name = parents.user;
+    let (points, rest) = rope_points(builder, parents, &spec.points, spec.rest.as_ref())?;
     let mut path = RopePath::through(&points, rest);
     for drum in &spec.drums {
         let angle = ends::element(builder, parents, &drum.angle)?;

@@ -86,8 +86,12 @@ fn points(
     let places = [Where::Field(name, "points"), Where::Name(name)];
     for at in &points {
         let node = builder.model.node(parents.nodes[at.parent]);
-        if node.space != Space::Real(3) {
-            let message = format!("`{name}` follows points, but `{}` has {}", node.name, node.space);
+        if node.space != Space::Real(3) || node.is_amplitudes {
+            let what = match node.is_amplitudes {
+                true => "amplitudes of elements".to_owned(),
+                false => node.space.to_string(),
+            };
+            let message = format!("`{name}` follows points, but `{}` has {what}", node.name);
             return builder.wrong(&places, message, None);
         }
     }

@@ -1,8 +1,7 @@
 //! Ropes that wrap around obstacles.
 
-use super::bodies::{MOST_POINTS, joint_frame};
+use super::bodies::{Lengths, MOST_POINTS, joint_frame, rope_points};
 use super::{Builder, ParentList, Result};
-use crate::assemble::ends;
 use crate::schema::{ObstacleSpec, WrapSideSpec, WrapSurfaceSpec, WrappedRopeSpec, WrappedRopesSpec};
 use crate::source::Where;
 use pliant::model::{JointFrame, Obstacle, Pose, WrapSide, WrapSurface, WrappedPath, WrappedRope};
@@ -17,37 +16,26 @@ pub(super) fn add(
     for rope in &spec.ropes {
         paths.push(path(builder, parents, rope)?);
     }
-    if spec.ropes.iter().any(|rope| rope.rest.is_none()) {
-        let mapping = WrappedRope::new(&paths);
-        let lengths = super::initial_values(builder, parents, paths.len(), mapping)?;
-        for ((path, rope), length) in paths.iter_mut().zip(&spec.ropes).zip(lengths) {
-            if rope.rest.is_none() {
-                path.rest_length = length;
-            }
-        }
-    }
-    let node = super::add_mapped(builder, parents, paths.len(), WrappedRope::new(&paths))?;
-    for (element, path) in paths.iter().enumerate() {
-        let pairs: Vec<_> = path.points.windows(2).map(|w| (w[0], w[1])).collect();
-        super::draw_element(builder, parents, (node, element), &pairs);
-    }
-    Ok(())
+    let lengths = Lengths {
+        is_given: spec.ropes.iter().map(|rope| rope.rest.is_some()).collect(),
+        mapping: WrappedRope::new,
+        parts: |path| (&path.points, &mut path.rest_length),
+    };
+    lengths.add(builder, parents, &mut paths)
 }
 
-/// A rope; its rest length is zero where none is given.
 fn path(builder: &Builder<'_>, parents: &ParentList<'_>, spec: &WrappedRopeSpec) -> Result<WrappedPath> {
     let name = parents.user;
-    let many = spec.points.len().max(spec.obstacles.len());
-    if many > MOST_POINTS {
-        let message = format!("a rope of `{name}` has {many} points or obstacles, more than {MOST_POINTS}");
-        return builder.wrong(&[Where::Field(name, "points"), Where::Name(name)], message, None);
+    let (points, rest) = rope_points(builder, parents, &spec.points, spec.rest.as_ref())?;
+    let obstacles = spec.obstacles.len();
+    if obstacles > MOST_POINTS {
+        let message = format!("a rope of `{name}` has {obstacles} obstacles, more than {MOST_POINTS}");
+        return builder.wrong(
+            &[Where::Field(name, "obstacles"), Where::Name(name)],
+            message,
+            None,
+        );
     }
-    let points = spec.points.iter().map(|end| ends::end(builder, parents, end));
-    let points = points.collect::<Result<Vec<_>>>()?;
-    let rest = match &spec.rest {
-        Some(rest) => builder.number(rest, Where::Field(name, "rest"))?,
-        None => 0.0,
-    };
     let mut path = WrappedPath::through(&points, rest);
     for each in &spec.obstacles {
         let at = Where::Field(name, "after");

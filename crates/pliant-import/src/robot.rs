@@ -267,11 +267,11 @@ pub(crate) struct Muscle {
     pub(crate) curves: &'static str,
     /// Largest isometric force (N).
     pub(crate) force: f64,
-    /// Of the fibre, where that force is (m).
+    /// Length of the fibre at which it has that force (m).
     pub(crate) optimal_length: f64,
     /// Slack length of the tendon (m).
     pub(crate) tendon_length: f64,
-    /// Angle of the fibre at the optimal length (rad).
+    /// Angle between fibre and tendon at the optimal length (rad).
     pub(crate) pennation: f64,
     /// Largest speed of shortening, in optimal lengths per second.
     pub(crate) speed: f64,

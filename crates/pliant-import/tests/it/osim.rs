@@ -1,6 +1,8 @@
 //! OpenSim models: against numbers of OpenSim (`osim.json`, made by `reference/generate_osim.py`),
 //! and against what files say.
 
+mod muscles;
+
 use crate::{imported, remarked, runner, scene};
 use pliant::dense::rotation::matrix;
 use pliant::dense::{Mat3, Vec3};
@@ -370,70 +372,6 @@ fn parts_of_a_leg_are_named_and_told() {
     let mut runner = runner(&made.scene);
     while runner.simulation().time() < 0.3 {
         runner.step().unwrap();
-    }
-}
-
-/// Muscles of the kinds that scenes have pull by their own numbers and the defaults of OpenSim; shapes
-/// of curves that scenes do not have are told. Others have their length alone.
-#[test]
-fn muscles_have_their_curves() {
-    let path = "<GeometryPath><PathPointSet><objects>\
-        <PathPoint name=\"a\"><location>0.1 0 0</location><socket_parent_frame>/ground</socket_parent_frame></PathPoint>\
-        <PathPoint name=\"b\"><location>0 0.05 0</location><socket_parent_frame>/bodyset/b</socket_parent_frame></PathPoint>\
-        </objects></PathPointSet></GeometryPath>";
-    let of = |kind: &str, more: &str| {
-        let text = format!(
-            "<OpenSimDocument Version=\"40000\"><Model name=\"m\">
-             <BodySet><objects><Body name=\"b\"><mass>1</mass><inertia>1 1 1 0 0 0</inertia></Body></objects></BodySet>
-             <ForceSet><objects><{kind} name=\"pull\">{path}{more}</{kind}></objects></ForceSet>
-             </Model></OpenSimDocument>"
-        );
-        import(&text, &Options::default()).unwrap()
-    };
-    let plain = of("Thelen2003Muscle", "<KshapePassive>5</KshapePassive>");
-    let law = "MuscleTendon(curves: Thelen2003, force: 1000, optimal_length: 0.1, tendon_length: 0.2, pennation: 0, speed: 10, tendon_strain: 0.04, dynamics: (activation: 0.015, deactivation: 0.05), excitation: \"$pull\")";
-    assert!(plain.scene.contains(law), "{}", plain.scene);
-    assert!(!remarked(&plain, "`KshapePassive`"));
-    let shaped = of("Thelen2003Muscle", "<KshapePassive>4</KshapePassive>");
-    assert!(
-        remarked(&shaped, "`KshapePassive` is 5 in scenes"),
-        "{:#?}",
-        shaped.remarks
-    );
-    let millard = of(
-        "Millard2012EquilibriumMuscle",
-        "<max_isometric_force>700</max_isometric_force><fiber_damping>0.05</fiber_damping>\
-         <ignore_activation_dynamics>true</ignore_activation_dynamics>\
-         <TendonForceLengthCurve><strain_at_one_norm_force>0.06</strain_at_one_norm_force></TendonForceLengthCurve>",
-    );
-    let law = "MuscleTendon(curves: Millard2013, force: 700, optimal_length: 0.1, tendon_length: 0.2, pennation: 0, speed: 10, damping: 0.05, tendon_strain: 0.06, excitation: \"$pull\")";
-    assert!(millard.scene.contains(law), "{}", millard.scene);
-    assert!(remarked(&millard, "`TendonForceLengthCurve`"));
-    let rigid = of(
-        "Thelen2003Muscle",
-        "<ignore_tendon_compliance>true</ignore_tendon_compliance>",
-    );
-    assert!(
-        rigid.scene.contains("speed: 10, rigid_tendon: true, excitation"),
-        "{}",
-        rigid.scene
-    );
-    assert!(remarked(&rigid, "its dynamics are not taken"));
-    let other = of("Schutte1993Muscle_Deprecated", "");
-    assert!(remarked(&other, "does not pull") && !other.scene.contains("law: MuscleTendon"));
-    // They pull: the body comes nearer to the ground at the other end, by its own parameter.
-    for made in [&plain, &millard, &rigid] {
-        let scene = made.scene.replace("\"pull\": 0", "\"pull\": 0.5");
-        let mut runner = runner(&scene);
-        let length = |runner: &pliant_run::Runner| {
-            let node = runner.simulation().model().node_named("pull").unwrap();
-            runner.simulation().positions(node)[0]
-        };
-        let start = length(&runner);
-        while runner.simulation().time() < 0.1 {
-            runner.step().unwrap();
-        }
-        assert!(length(&runner) < start, "{start}");
     }
 }
 

@@ -19,6 +19,7 @@ mod solids;
 mod statics;
 mod verdicts;
 
+use pliant::Simulation;
 use pliant_run::Runner;
 use pliant_scene::{Format, Number, SceneFile, Settings};
 use std::path::PathBuf;
@@ -54,6 +55,19 @@ fn runner(scene: &SceneFile, parameters: &[(&str, f64)], step: Option<f64>) -> R
         ..Settings::default()
     };
     Runner::new(scene.build(&settings).unwrap()).unwrap()
+}
+
+/// Takes all steps of a run.
+fn finish(runner: &mut Runner) {
+    while !runner.is_done() {
+        runner.step().unwrap();
+    }
+}
+
+/// Value and rate of a scalar node.
+fn scalar(simulation: &Simulation, node: &str) -> (f64, f64) {
+    let node = simulation.model().node_named(node).unwrap();
+    (simulation.positions(node)[0], simulation.velocities(node)[0])
 }
 
 fn advance(runner: &mut Runner, steps: usize) {

@@ -1,15 +1,13 @@
 //! A rope, a muscle, a beam.
 
-use super::{advance, edited, points, reaction, runner};
+use super::{advance, edited, finish, points, reaction, runner, scalar};
 use pliant_scene::{Format, SceneFile, Settings};
 
 /// The load of a 2:1 tackle rises at half the speed of the rope, which carries half the weight.
 #[test]
 fn crane_lifts_at_half_the_speed_of_the_rope() {
     let mut run = runner(&edited("crane", &[]), &[], None);
-    while !run.is_done() {
-        run.step().unwrap();
-    }
+    finish(&mut run);
     let node = run.simulation().model().node_named("load").unwrap();
     let v = run.simulation().velocities(node).to_vec();
     let x = points(&run, "load")[0];
@@ -28,24 +26,22 @@ fn crane_lifts_at_half_the_speed_of_the_rope() {
     assert!(run.simulation().positions(length)[0].abs() < 1e-6);
 }
 
+/// The force of a muscle without tendon at rest, as a share of the largest, over its strain and its
+/// activation: Thelen's curves, the passive one with a slope of zero at its start.
+fn share_of_muscle(strain: f64, activation: f64) -> f64 {
+    let active = (-strain * strain / 0.45).exp();
+    let y = 5.0 * strain.max(0.0) / 0.6;
+    activation * active + (y.exp() - 1.0 - y) / (5f64.exp() - 6.0)
+}
+
 /// At rest the torque of the muscle is that of the weights: Thelen's curves at the length found.
 #[test]
 fn arm_rests_where_the_muscle_balances_the_weights() {
     let mut run = runner(&edited("arm_muscle", &[]), &[], None);
-    while !run.is_done() {
-        run.step().unwrap();
-    }
-    let simulation = run.simulation();
-    let scalar = |name| {
-        let node = simulation.model().node_named(name).unwrap();
-        (simulation.positions(node)[0], simulation.velocities(node)[0])
-    };
-    let ((angle, rate), (length, _)) = (scalar("elbow.angle"), scalar("biceps"));
-    let strain = length / 0.28 - 1.0;
-    let active = (-strain * strain / 0.45).exp();
-    let y = 5.0 * strain.max(0.0) / 0.6;
-    let passive = (y.exp() - 1.0 - y) / (5f64.exp() - 6.0);
-    let force = 600.0 * (0.3 * active + passive);
+    finish(&mut run);
+    let of = |name| scalar(run.simulation(), name);
+    let ((angle, rate), (length, _)) = (of("elbow.angle"), of("biceps"));
+    let force = 600.0 * share_of_muscle(length / 0.28 - 1.0, 0.3);
     // The insertion and the origin of the muscle, seen from the elbow.
     let (p, q) = ([0.05 * angle.cos(), 0.05 * angle.sin()], [0.1, 0.28]);
     let lever = (p[0] * q[1] - p[1] * q[0]) / length;
@@ -61,15 +57,9 @@ fn arm_rests_where_the_muscle_balances_the_weights() {
 #[test]
 fn triceps_holds_the_weights_at_the_radius_of_the_elbow() {
     let mut run = runner(&edited("wrapped_triceps", &[]), &[], None);
-    while !run.is_done() {
-        run.step().unwrap();
-    }
-    let simulation = run.simulation();
-    let scalar = |name| {
-        let node = simulation.model().node_named(name).unwrap();
-        (simulation.positions(node)[0], simulation.velocities(node)[0])
-    };
-    let ((angle, rate), (length, _)) = (scalar("elbow.angle"), scalar("triceps"));
+    finish(&mut run);
+    let of = |name| scalar(run.simulation(), name);
+    let ((angle, rate), (length, _)) = (of("elbow.angle"), of("triceps"));
     let (radius, origin, insertion) = (0.02, [-0.015f64, -0.25], [0.03f64, 0.022]);
     let [s, t] = [origin, insertion].map(|p| p[0].hypot(p[1]));
     // From the origin behind the elbow to the insertion, by the left hand.
@@ -82,11 +72,7 @@ fn triceps_holds_the_weights_at_the_radius_of_the_elbow() {
         arc > 1.0 && (length - expected).abs() < 1e-9,
         "{length} {expected}"
     );
-    let strain = length / 0.32 - 1.0;
-    let active = (-strain * strain / 0.45).exp();
-    let y = 5.0 * strain.max(0.0) / 0.6;
-    let passive = (y.exp() - 1.0 - y) / (5f64.exp() - 6.0);
-    let force = 1200.0 * (0.3 * active + passive);
+    let force = 1200.0 * share_of_muscle(length / 0.32 - 1.0, 0.3);
     let weights = 9.81 * (1.5 * 0.15 + 2.0 * 0.3) * angle.cos();
     println!("{} {weights}", force * radius);
     assert!(

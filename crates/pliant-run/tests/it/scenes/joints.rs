@@ -1,14 +1,7 @@
 //! Linkages, gears and servos.
 
-use super::{advance, edited, reaction, runner};
-use pliant::Simulation;
+use super::{advance, edited, reaction, runner, scalar};
 use pliant_run::Runner;
-
-/// Value and rate of a scalar node.
-fn scalar(simulation: &Simulation, node: &str) -> (f64, f64) {
-    let node = simulation.model().node_named(node).unwrap();
-    (simulation.positions(node)[0], simulation.velocities(node)[0])
-}
 
 fn value(run: &Runner, node: &str) -> f64 {
     scalar(run.simulation(), node).0

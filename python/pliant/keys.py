@@ -26,6 +26,7 @@ class SceneKeys(TypedDict, total=False):
     include: List
     gravity: List
     rayleigh: Any
+    start_from: str
     joints: List
     gears: List
     masses: List

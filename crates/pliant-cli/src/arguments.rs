@@ -122,6 +122,9 @@ pub(crate) struct Run {
     /// Write result.json and the manifest alone, and keep no pictures in memory
     #[arg(long, conflicts_with = "no_files")]
     pub(crate) only_result: bool,
+    /// Write the state at the end as a JSON file, from which other scenes start by `start_from`
+    #[arg(long, value_name = "FILE", conflicts_with = "distributed")]
+    pub(crate) save: Option<PathBuf>,
     /// Write a checkpoint as often as this: a time of the clock such as 30s, 5min or 2h, or a
     /// number of steps such as 100steps
     #[arg(long, value_name = "TIME", value_parser = every, conflicts_with = "no_files")]

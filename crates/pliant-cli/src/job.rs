@@ -123,6 +123,9 @@ fn parsed(command: &mut clap::Command, job: &Job) -> Result<Run, String> {
         Command::Run(run) if run.dump_failed_solve.is_some() => {
             Err("may write into its directory alone, without `--dump-failed-solve`".to_owned())
         }
+        Command::Run(run) if run.save.is_some() => {
+            Err("may write into its directory alone, without `--save`".to_owned())
+        }
         Command::Run(run) => Ok(run),
         _ => Err("must be a `run`".to_owned()),
     }

@@ -12,6 +12,7 @@ use crate::table::number;
 use crate::{BAD_SCENE, FAILED, INTERRUPTED, NOT_CONVERGED, NOT_WRITTEN, complain};
 use pliant::solvers::KktSystem;
 use pliant_lab::exchange::{Layout, Record};
+use pliant_output::atomic::{check_writable, write_atomically};
 use pliant_run::problem::{WriteProblemError, write_problem};
 use pliant_run::{
     CheckpointError, Outcome, ResultDirectory, Runner, SavedMoment, Summary, is_unsolved, write_into,
@@ -53,6 +54,7 @@ pub(crate) fn run_until(arguments: &Run, stop: &AtomicBool, say: Say<'_>) -> u8 
         out: None,
         no_files: true,
         dump_failed_solve: None,
+        save: None,
         checkpoint_every: None,
         verbose: false,
         json: false,
@@ -119,6 +121,11 @@ fn run_with(team: &Team, arguments: &Run, stop: &AtomicBool, say: Say<'_>) -> u8
         });
         (directory.path().to_owned(), written)
     });
+    let saved = save(arguments, &outcome).unwrap_or_else(|error| {
+        say(&format!("error: {error}"));
+        code = if code == 0 { NOT_WRITTEN } else { code };
+        None
+    });
     let dumped = match dump(arguments, &mut outcome) {
         Ok(dumped) => dumped,
         Err(error) => {
@@ -127,8 +134,14 @@ fn run_with(team: &Team, arguments: &Run, stop: &AtomicBool, say: Say<'_>) -> u8
         }
     };
     print_summary(arguments, &outcome.summary, files.as_ref());
+    if let (Some(path), false) = (saved, arguments.quiet || arguments.json) {
+        crate::print(&format!("state      {}\n", path.display()));
+    }
     if let Some(error) = &outcome.error {
         say(&format!("error: {error}"));
+        if let Some(path) = &arguments.save {
+            say(&format!("{} is not written: the run failed", path.display()));
+        }
     }
     if let Some(error) = &outcome.checkpoint_error {
         say(&format!("error: a checkpoint could not be written: {error}"));
@@ -174,6 +187,12 @@ struct Begun {
 /// not begin.
 fn begin(arguments: &Run, runner: Runner, say: Say<'_>) -> Result<(Begun, Option<ResultDirectory>), u8> {
     // Ahead of the first step: nobody waits for results that have no place.
+    if let Some(path) = &arguments.save {
+        check_writable(path).map_err(|error| {
+            say(&format!("error: {error}"));
+            NOT_WRITTEN
+        })?;
+    }
     let directory = (!arguments.no_files).then(|| ResultDirectory::take(&directory_of(arguments)));
     let directory = directory.transpose().map_err(|error| {
         say(&format!("error: {error}"));
@@ -193,6 +212,16 @@ fn begin(arguments: &Run, runner: Runner, say: Say<'_>) -> Result<(Begun, Option
             })
         }
     }
+}
+
+/// Writes the state at the end of a run that did not fail, where that is asked for.
+fn save<'a>(arguments: &'a Run, outcome: &Outcome) -> Result<Option<&'a Path>, String> {
+    let (Some(path), Some(state), None) = (&arguments.save, &outcome.state, &outcome.error) else {
+        return Ok(None);
+    };
+    let state = state.as_ref().map_err(|e| format!("{}: {e}", path.display()))?;
+    let written = write_atomically(path, |out| out.write_all(state.to_text().as_bytes()));
+    written.map(|_| Some(path.as_path())).map_err(|e| e.to_string())
 }
 
 /// Writes the system of a failed solve, if there is one and it is asked for.
@@ -244,7 +273,10 @@ fn prepare(arguments: &Run, team: &Team) -> Result<Runner, SceneError> {
         .scene
         .settings(Some(&arguments.timing), arguments.threads);
     let built = arguments.scene.load().and_then(|scene| scene.build(&settings));
-    let runner = Runner::new(team.engage(built)?)?;
+    let mut runner = Runner::new(team.engage(built)?)?;
+    if arguments.save.is_some() {
+        runner = runner.with_state();
+    }
     if arguments.no_files || arguments.only_result {
         Ok(runner.without_recording())
     } else if arguments.trajectory {

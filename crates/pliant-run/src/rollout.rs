@@ -416,13 +416,7 @@ fn begin(mut scene: BuiltScene) -> Result<Simulation, RolloutError> {
     let mut options = scene.options.clone();
     // Values are those that gradients are of, to the bit.
     options.tuning.newton.exact_stages |= options.integrator == Integrator::Sdirk2;
-    let simulation = Simulation::with_options(std::mem::take(&mut scene.model), options);
-    let mut simulation = simulation.map_err(|e| scene.places.error(e))?;
-    if let Some(world) = scene.world.take() {
-        simulation
-            .set_contacts(world)
-            .map_err(|e| scene.places.error(e))?;
-    }
+    let mut simulation = crate::runner::state::simulation(&mut scene, Some(options))?;
     for hold in &scene.holds {
         for element in &hold.elements {
             simulation
@@ -516,7 +510,12 @@ fn check(scene: &BuiltScene) -> Result<(), RolloutError> {
             "leave out `alpha` of force fields",
         );
     }
-    let parts: [(bool, &str, &str); 8] = [
+    let parts: [(bool, &str, &str); 9] = [
+        (
+            scene.start.is_some(),
+            "`start_from`",
+            "give the nodes their positions and velocities",
+        ),
         (
             scene.statics.is_some(),
             "statics",

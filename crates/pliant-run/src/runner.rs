@@ -35,6 +35,7 @@ mod review;
 mod rows;
 mod samples;
 mod sensors;
+pub(crate) mod state;
 mod statics;
 mod steps;
 mod summary;
@@ -77,7 +78,9 @@ use pliant_output::atomic::Written;
 use pliant_output::player::{PlayerError, player_html};
 use pliant_output::raster::{Camera, RasterError, draw};
 use pliant_output::recording::{Recording, Sample};
-use pliant_scene::{BuiltScene, InputCourse, Places, RunPlan, SceneError, Warning};
+use pliant_scene::{
+    BuiltScene, InputCourse, Places, RunPlan, SceneError, StateFile, StateFileError, Warning,
+};
 use probes::{Moment, Probes};
 use samples::sample;
 use std::ops::ControlFlow;
@@ -134,6 +137,8 @@ pub struct Runner {
     /// The scene and settings, for checkpoints.
     identity: Identity,
     checkpoints: Option<Checkpoints>,
+    /// Whether the outcome has the last state.
+    saves_state: bool,
 }
 
 /// The parts of a scene that the runner keeps; the simulation has the model.
@@ -166,6 +171,8 @@ pub struct Outcome {
     pub checkpoint: Vec<Written>,
     /// Why a checkpoint could not be written.
     pub checkpoint_error: Option<CheckpointError>,
+    /// The last state, of a run [with it](Runner::with_state).
+    pub state: Option<Result<StateFile, StateFileError>>,
     /// Which way is up in pictures.
     pub up: [f64; 3],
     /// Whether tables are written as Parquet files beside those of comma-separated values; without
@@ -182,17 +189,10 @@ impl Runner {
     pub fn new(mut scene: BuiltScene) -> Result<Self, SceneError> {
         let started = Instant::now();
         let up = scene.up();
-        let model = std::mem::take(&mut scene.model);
-        let simulation = Simulation::with_options(model, scene.options.clone());
-        let mut simulation = simulation.map_err(|e| scene.places.error(e))?;
         let names = contacts::names(scene.world.as_ref());
         let colliding = contacts::nodes(scene.world.as_ref());
         let mut shapes = scene.world.clone();
-        if let Some(world) = scene.world.take() {
-            simulation
-                .set_contacts(world)
-                .map_err(|e| scene.places.error(e))?;
-        }
+        let mut simulation = state::simulation(&mut scene, None)?;
         let taken = match &scene.statics {
             Some(plan) => simulation.check_static(&plan.loads(), plan.method()),
             None => simulation
@@ -231,8 +231,8 @@ impl Runner {
             fields: &fields,
             energies,
         };
-        let motions = std::mem::take(&mut scene.varying);
-        let variables = Variables::new(&scene.observables.variables, motions);
+        let varying = std::mem::take(&mut scene.varying);
+        let variables = Variables::new(&scene.observables.variables, varying);
         let probes = Probes::new(std::mem::take(&mut scene.observables), start);
         recording.probes = probes.table();
         if !probes.is_empty() {
@@ -282,6 +282,7 @@ impl Runner {
             started,
             identity,
             checkpoints: None,
+            saves_state: false,
         };
         let begun = runner.begin_control().and_then(|()| runner.pass_events());
         begun.map_err(|e| runner.scene.places.error(e))?;
@@ -607,16 +608,14 @@ impl Runner {
         while !self.is_done() {
             match self.step() {
                 Ok(report) => {
-                    let plan = &self.scene.plan;
-                    let steps = plan.steps;
-                    let step = match plan.adaptive {
-                        Some(_) => steps.min((report.time / plan.step) as usize),
-                        None => self.summary.steps,
-                    };
+                    let (plan, taken) = (&self.scene.plan, self.summary.steps);
                     let progress = Progress {
-                        step,
-                        taken: self.summary.steps,
-                        steps,
+                        step: match plan.adaptive {
+                            Some(_) => plan.steps.min((report.time / plan.step) as usize),
+                            None => taken,
+                        },
+                        taken,
+                        steps: plan.steps,
                         report: &report,
                     };
                     let interrupted = watch(progress).is_break();
@@ -686,6 +685,7 @@ impl Runner {
         );
         let problem = self.simulation.contact_problem().filter(|_| of_contacts);
         Outcome {
+            state: self.saves_state.then(|| self.state_file()),
             recording: self.recording,
             summary: self.summary,
             failed_contacts: problem.and_then(|p| Statement::of(p).ok()).map(Box::new),

@@ -43,6 +43,7 @@ mod share;
 mod sheets;
 mod solid_materials;
 mod solids;
+mod start_from;
 mod starts;
 mod statics;
 mod swing;
@@ -181,6 +182,8 @@ pub struct BuiltScene {
     pub plan: RunPlan,
     /// Equilibria instead of motion.
     pub statics: Option<StaticsPlan>,
+    /// The state that it starts from, if that is not the one of its model.
+    pub start: Option<State>,
     /// Coordinates that are held for a time.
     pub holds: Vec<Hold>,
     /// The joints: name, kind, and what the model made of them.
@@ -474,6 +477,7 @@ pub(super) fn assemble(file: &SceneFile, settings: &Settings) -> Result<BuiltSce
     }
     let plan = run::plan(&mut builder, &scene.run, settings)?;
     let statics = statics::plan(&builder, &scene.run)?;
+    let start = start_from::state(&builder, scene)?;
     let mut suspicions = units::suspicions(&mut builder)?;
     suspicions.extend(of_fixed);
     // In the order of the scene.
@@ -500,6 +504,7 @@ pub(super) fn assemble(file: &SceneFile, settings: &Settings) -> Result<BuiltSce
         options: builder.options,
         plan,
         statics,
+        start,
         holds: builder.holds,
         joints: joints.collect(),
         inputs: builder.inputs,

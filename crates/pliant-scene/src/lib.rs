@@ -49,6 +49,7 @@ pub mod quantity;
 pub mod schema;
 mod signal;
 mod source;
+mod state_file;
 mod texts;
 
 pub use assemble::{
@@ -74,6 +75,7 @@ pub use pliant_expression::suggest::hint;
 pub use pliant_expression::{ExpressionError, constant};
 pub use quantity::{Amount, Quantity, Takes, Units};
 pub use signal::{Actuator, Sensor};
+pub use state_file::{StateFile, StateFileError};
 
 use include::Bounds;
 use notation::{Complaint, Repeats, Scope, Tree, resolve};

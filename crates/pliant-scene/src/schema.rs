@@ -143,6 +143,10 @@ pub struct Scene {
     /// Damping in proportion to all masses and stiffnesses; none by default.
     #[serde(default)]
     pub rayleigh: Option<RayleighSpec>,
+    /// A file with a state, of `pliant run --save`, from which it starts instead of where its nodes
+    /// and joints say.
+    #[serde(default)]
+    pub start_from: Option<String>,
     /// The options of the steps.
     pub run: Run,
     /// The nodes.

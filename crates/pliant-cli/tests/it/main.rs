@@ -15,6 +15,7 @@ mod info;
 mod modes;
 mod plots;
 mod render;
+mod states;
 mod sweeps;
 mod tables;
 mod threads;

@@ -28,6 +28,7 @@ use pliant::{Checkpoint, Ledger};
 use pliant_output::ExportError;
 use pliant_output::atomic::{Written, write_atomically};
 use pliant_output::directory::{CHECKPOINT, CHECKPOINT_LOG, ResultDirectory};
+use pliant_scene::{StateFile, StateFileError};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
@@ -353,6 +354,26 @@ impl Runner {
         self.go_on(state)?;
         self.forget_later_pictures();
         Ok(())
+    }
+
+    /// Returns the present state as a file from which other scenes start.
+    ///
+    /// # Errors
+    /// [`StateFileError`] if a mapping is not defined there without the turns that it has made.
+    pub fn state_file(&self) -> Result<StateFile, StateFileError> {
+        let simulation = &self.simulation;
+        StateFile::of(
+            simulation.model(),
+            simulation.state(),
+            &self.summary.title,
+            simulation.time(),
+        )
+    }
+
+    /// Leaves its last state in [`Outcome::state`](super::Outcome::state).
+    pub fn with_state(mut self) -> Self {
+        self.saves_state = true;
+        self
     }
 
     /// The present moment.

@@ -27,6 +27,7 @@ mod runs;
 mod scenes;
 mod shared_elements;
 mod signals;
+mod states;
 mod steps;
 mod warnings;
 mod words;

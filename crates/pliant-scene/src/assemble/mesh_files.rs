@@ -105,19 +105,19 @@ fn check_place(builder: &Builder<'_>, places: &[Where<'_>], path: &Path, what: &
     builder.wrong(places, message, Some(help))
 }
 
-/// Reads a table that a scene names, relative to it.
-pub(super) fn text(builder: &Builder<'_>, places: &[Where<'_>], file: &str) -> Result<String> {
+/// Reads a text that a scene names, relative to it: `kind` is what it is.
+pub(super) fn text(builder: &Builder<'_>, places: &[Where<'_>], file: &str, kind: &str) -> Result<String> {
     check_place(
         builder,
         places,
         &folder_of(builder.files.scene).join(file),
-        &format!("the table \"{file}\""),
+        &format!("the {kind} \"{file}\""),
     )?;
     let path = builder.files.scene.with_file_name(file);
     let bytes = match read_file(&path, builder.limits.mesh_bytes) {
         Ok(bytes) => bytes,
         Err(error) => {
-            let message = format!("cannot read the table {}: {error}", path.display());
+            let message = format!("cannot read the {kind} {}: {error}", path.display());
             return builder.wrong(places, message, None);
         }
     };
@@ -125,7 +125,7 @@ pub(super) fn text(builder: &Builder<'_>, places: &[Where<'_>], file: &str) -> R
     match String::from_utf8(bytes) {
         // Windows programs begin files with this mark.
         Ok(text) => Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text)),
-        Err(_) => builder.wrong(places, format!("the table {file} is not UTF-8 text"), None),
+        Err(_) => builder.wrong(places, format!("the {kind} {file} is not UTF-8 text"), None),
     }
 }
 

@@ -79,7 +79,7 @@ fn curve(
         Some((Time::TAKES, places[1])),
     )?;
     let (value, of_value) = unit(builder, name, asked.unit.as_deref(), takes)?;
-    let text = mesh_files::text(builder, &places, &asked.file)?;
+    let text = mesh_files::text(builder, &places, &asked.file, "table")?;
     let Columns { mut points, lines } = columns(builder, name, &places, asked, &text)?;
     for point in &mut points {
         *point = (point.0 * time, point.1 * value);

@@ -10,10 +10,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 /// Keys of an included file that count only where it is a scene of its own.
-const OWN: [&str; 8] = [
+const OWN: [&str; 9] = [
     "units",
     "title",
     "about",
+    "start_from",
     "run",
     "gravity",
     "rayleigh",

@@ -99,6 +99,7 @@ fn manifests_run_no_other_commands() {
             "\"--dump-failed-solve=x\"",
             "without `--dump-failed-solve`",
         ),
+        ("\"--quiet\"", "\"--save=x\"", "without `--save`"),
         (
             "\"jobs/0001/result.json\"",
             "\"secret.json\"",

@@ -446,6 +446,10 @@ pub(crate) struct Info {
     /// Print one object of JSON instead of words
     #[arg(long)]
     pub(crate) json: bool,
+    /// Take the first step of a scene, and print the condition number of its matrix and the
+    /// direction that is weakest
+    #[arg(long)]
+    pub(crate) spectrum: bool,
     /// Give a parameter of a scene another value, a number or an expression such as pi/4
     #[arg(long, value_name = "NAME=VALUE", value_parser = assignment, allow_hyphen_values = true)]
     pub(crate) set: Vec<(String, Number)>,

@@ -59,6 +59,10 @@ fn describe(arguments: &Info, page: &mut Page) -> Result<(), Complaint> {
         let message = format!("--set gives parameters of scenes, and {} is none", path.display());
         return Err(error(&message, None));
     }
+    if !is_scene && arguments.spectrum {
+        let message = format!("--spectrum is of scenes, and {} is none", path.display());
+        return Err(error(&message, None));
+    }
     match extension.as_str() {
         "json" => match results::json_of(path)? {
             Some(file) => results::of_json(path, &file, page),

@@ -10,5 +10,7 @@ pub mod pull;
 pub mod render;
 pub mod rollout;
 mod runner;
+mod spectrum;
 
 pub use runner::*;
+pub use spectrum::{StepSpectrum, step_spectrum};

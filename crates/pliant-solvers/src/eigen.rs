@@ -12,15 +12,19 @@
 //! `B` is; where `B` is singular, `mu` is infinite and does not come up. Eigenvalues are counted by
 //! Sylvester's law of inertia, so that none is missed.
 //!
+//! [`spectrum`] has the ends of the spectrum of a whole KKT matrix, and its condition number.
+//!
 //! [`vibration`] shifts `K x = lambda M x` to such a pencil and back. Buckling,
 //! `(K + mu G) x = 0` over a stiffness that holds everything, is one with `B = -G`.
 
 mod lanczos;
 mod pencil;
+mod spectrum;
 mod vibration;
 
 pub use lanczos::pseudo_random;
 pub use pencil::DefinitePencil;
+pub use spectrum::{Extreme, Spectrum, spectrum};
 pub use vibration::{Vibration, Vibrations, vibration};
 
 use crate::{SolveError, Variable};

@@ -6,7 +6,9 @@ use crate::check::{describe, describe_gravity};
 use crate::page::Page;
 use crate::table::number;
 use pliant::model::{Mass, Model, NodeKind, Space, State};
+use pliant::solvers::eigen::Spectrum;
 use pliant_import::{Options, import_file};
+use pliant_run::{StepSpectrum, step_spectrum};
 use pliant_scene::{BuiltScene, Format, Reading, SceneFile, Settings};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -21,7 +23,62 @@ pub(super) fn of_scene(arguments: &Info, page: &mut Page) -> Result<(), Complain
     let built = scene
         .load()
         .and_then(|file| file.build(&scene.settings(None, Threads::default())));
-    add(&built.map_err(|e| e.to_string())?, page)
+    let built = built.map_err(|e| e.to_string())?;
+    add(&built, page)?;
+    if arguments.spectrum {
+        let found = step_spectrum(built).map_err(|e| e.to_string())?;
+        add_spectrum(&found, page);
+    }
+    Ok(())
+}
+
+/// Adds the condition of the matrix of the first step.
+fn add_spectrum(found: &StepSpectrum, page: &mut Page) {
+    let Spectrum {
+        positive,
+        negative,
+        zero,
+        ..
+    } = found.scaled;
+    let zeros = match zero {
+        0 => String::new(),
+        zero => format!(", {zero} zero (redundant rows)"),
+    };
+    let held = found.unknowns + found.rows - positive - negative - zero;
+    page.add(
+        "matrix",
+        format!(
+            "{} unknowns and {} rows: {positive} eigenvalues above zero, {negative} below{zeros}; {held} held",
+            found.unknowns, found.rows
+        ),
+        json!({"unknowns": found.unknowns, "rows": found.rows, "positive": positive, "negative": negative,
+            "zero": zero, "held": held}),
+    );
+    let (scaled, plain) = (found.scaled.condition(), found.plain.condition());
+    page.add(
+        "condition",
+        format!("{scaled:.1e} as solvers see it, {plain:.1e} in SI units"),
+        json!({"scaled": scaled, "si": plain}),
+    );
+    let extremes = [&found.scaled.weakest, &found.scaled.strongest];
+    for ((name, extreme), unknown) in ["weakest", "strongest"]
+        .into_iter()
+        .zip(extremes)
+        .zip(&found.directions)
+    {
+        if let (Some(extreme), Some(unknown)) = (extreme, unknown) {
+            page.add(
+                name,
+                format!(
+                    "eigenvalue {:.1e}, {:.0} % of it {unknown}",
+                    extreme.value,
+                    100.0 * extreme.share
+                ),
+                json!({"eigenvalue": extreme.value, "error": extreme.error, "share": extreme.share,
+                    "unknown": unknown}),
+            );
+        }
+    }
 }
 
 /// Imports a file, and describes the scene that it becomes.

@@ -184,3 +184,39 @@ fn check_for_programs_and_strictly() {
     );
     assert_eq!(page["error"]["line"], 3);
 }
+
+/// Two masses without rows: the eigenvalues are these, and scaled to powers of two.
+#[test]
+fn the_spectrum_of_the_first_step_is_printed() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = "(run: (duration: 1, step: 0.1), nodes: [
+        Particles(name: \"light\", positions: [(0, 0, 0)], mass: 0.25),
+        Particles(name: \"heavy\", positions: [(1, 0, 0)], mass: 1000),
+    ])";
+    let file = crate::write(dir.path(), "masses.ron", text);
+    let found = pliant(dir.path(), &["info", &file, "--spectrum", "--json"]);
+    assert_eq!(found.status.code(), Some(0), "{}", err(&found));
+    let page = json_of(&out(&found));
+    assert_eq!(page["matrix"]["positive"], 6);
+    assert_eq!(page["matrix"]["negative"], 0);
+    // Of the plain matrix 1000/0.25; powers of two leave 1000/1024 to one.
+    assert!((page["condition"]["si"].as_f64().unwrap() / 4000.0 - 1.0).abs() < 1e-12);
+    assert!(
+        (page["condition"]["scaled"].as_f64().unwrap() / 1.024 - 1.0).abs() < 1e-12,
+        "{page}"
+    );
+    let loop_of_bars = scene("four_bar.ron");
+    let found = pliant(
+        dir.path(),
+        &["info", loop_of_bars.to_str().unwrap(), "--spectrum"],
+    );
+    assert_eq!(found.status.code(), Some(0), "{}", err(&found));
+    // A planar loop of four hinges in space has three rows too many.
+    assert!(out(&found).contains("3 zero (redundant rows)"), "{}", out(&found));
+    let found = pliant(
+        dir.path(),
+        &["info", scene("cook.ron").to_str().unwrap(), "--spectrum"],
+    );
+    assert_eq!(found.status.code(), Some(2));
+    assert!(err(&found).contains("`pliant modes`"), "{}", err(&found));
+}

@@ -14,7 +14,7 @@ pub(super) trait Operator {
     /// Number of unknowns.
     fn size(&self) -> usize;
     /// `f = B v`.
-    fn image(&self, v: &[f64], f: &mut [f64]);
+    fn image(&mut self, v: &[f64], f: &mut [f64]);
     /// `y = A^-1 f`.
     fn solve(&mut self, f: &[f64], y: &mut Vec<f64>) -> Result<(), EigenError>;
 }

@@ -74,7 +74,7 @@ impl Operator for Inverse<'_> {
         self.system.n()
     }
 
-    fn image(&self, v: &[f64], f: &mut [f64]) {
+    fn image(&mut self, v: &[f64], f: &mut [f64]) {
         product(self.b, v, &self.system.fixed, f);
     }
 

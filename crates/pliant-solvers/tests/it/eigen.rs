@@ -10,7 +10,7 @@ const K: f64 = 300.0;
 const M: f64 = 0.2;
 
 /// A symmetric matrix by its entries, with the whole diagonal.
-fn lower(n: usize, entries: &[(usize, usize, f64)]) -> CsrMatrix {
+pub(crate) fn lower(n: usize, entries: &[(usize, usize, f64)]) -> CsrMatrix {
     let mut pattern = PatternBuilder::new(n, n);
     (0..n).for_each(|i| pattern.insert(i, i));
     for (i, k, _) in entries {
@@ -24,7 +24,7 @@ fn lower(n: usize, entries: &[(usize, usize, f64)]) -> CsrMatrix {
     out
 }
 
-fn rows(m: usize, n: usize, entries: &[(usize, usize, f64)]) -> CsrMatrix {
+pub(crate) fn rows(m: usize, n: usize, entries: &[(usize, usize, f64)]) -> CsrMatrix {
     let mut pattern = PatternBuilder::new(m, n);
     for (i, k, _) in entries {
         pattern.insert(*i, *k);
@@ -37,7 +37,7 @@ fn rows(m: usize, n: usize, entries: &[(usize, usize, f64)]) -> CsrMatrix {
     out
 }
 
-fn system(w: CsrMatrix, j: CsrMatrix, r: CsrMatrix) -> KktSystem {
+pub(crate) fn system(w: CsrMatrix, j: CsrMatrix, r: CsrMatrix) -> KktSystem {
     let (n, m) = (w.pattern().rows(), j.pattern().rows());
     let mut out = KktSystem::new(
         w.pattern().clone(),

@@ -20,6 +20,7 @@ mod direct_random;
 mod eigen;
 mod islands;
 mod pivoting;
+mod spectrum;
 mod stationary;
 mod tools;
 mod work;

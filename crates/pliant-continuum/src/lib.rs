@@ -41,16 +41,18 @@ pub use element::{ElementKind, Quadrature, ShapeFunctions, ShapeValues};
 pub use error::ContinuumError;
 pub use gradient::{DeformationGradient, Enhancement};
 pub use material::{
-    ElasticPlastic, Elasticity, FibreFamily, Fibres, Fung, Hyperelastic, LinearElastic, Orthotropic,
-    PlaneElastic, Plasticity, PronySeries, PronyTerm, Relaxing, StrainEnergy, Tangent, Viscoelastic,
-    Viscosity,
+    ElasticPlastic, Elasticity, FibreFamily, Fibres, Fung, Hyperelastic, LinearElastic, MuscleFibres,
+    MuscleLaw, Orthotropic, PlaneElastic, Plasticity, PronySeries, PronyTerm, Relaxing, StrainEnergy,
+    Tangent, Viscoelastic, Viscosity,
 };
 pub use mesh::{Defect, Element, Mesh, Repair};
 pub use patches::{Patches, dilatation};
 pub use recovery::{NodalRecovery, PointValues};
 pub use rod::{Rod, RodCurve, RodForces, RodParts, Section};
 pub use sheet::{Bending, MembraneStrain, Sheet, SheetCells, SheetForces, SheetMesh, SheetParts};
-pub use solid::{Incompressibility, MassMatrix, Solid, SolidParts, SolidRegion, StrainMeasure};
+pub use solid::{
+    Incompressibility, MassMatrix, MuscleFibre, Solid, SolidMuscle, SolidParts, SolidRegion, StrainMeasure,
+};
 pub use strain::{CorotationalStrain, GreenLagrange, SmallStrain, VolumeRatio};
 pub use stress::{SheetFields, SolidFields, pressure, von_mises};
 pub use symmetry::SymmetryPlane;

@@ -2,10 +2,14 @@
 
 mod anisotropic;
 mod axes;
+mod chord;
 mod elasticity;
 mod energies;
 mod hyperelastic;
+mod isochoric;
 mod linear;
+mod muscle;
+mod muscle_fibres;
 mod ogden;
 mod plane;
 mod plastic;
@@ -22,6 +26,8 @@ pub use elasticity::{Elasticity, Orthotropic};
 pub use energies::{FibreFamily, StrainEnergy};
 pub use hyperelastic::{Hyperelastic, Tangent};
 pub use linear::LinearElastic;
+pub use muscle::MuscleLaw;
+pub use muscle_fibres::MuscleFibres;
 pub use plane::PlaneElastic;
 pub use plastic::{ElasticPlastic, Plasticity};
 pub use prony::{PronySeries, PronyTerm};

@@ -1,8 +1,10 @@
 //! A solid in a model: nodes, mass, gradients, strains and material, put together.
 
+mod muscles;
 mod parts;
 mod regions;
 
+pub use muscles::{MuscleFibre, SolidMuscle};
 pub use regions::SolidRegion;
 
 use crate::checks::check_number;
@@ -108,6 +110,9 @@ pub struct SolidParts {
     pub material: ComponentId,
     /// The rows of volume.
     pub volume: Option<ComponentId>,
+    /// The fibres of muscles in its elements: the place of each in the list of muscles, and its
+    /// component.
+    pub muscles: Vec<(usize, ComponentId)>,
     /// The mass, unless the nodes have masses of their own.
     pub mass: Option<ComponentId>,
     /// Volume (m^3) of each quadrature point at rest.
@@ -301,7 +306,7 @@ impl Solid {
             varies: Some(&varies),
             ..SolidRegion::whole(*self)
         };
-        let mut parts = regions::add(model, name, nodes, mesh, &[region])?;
+        let mut parts = regions::add(model, name, nodes, mesh, &[region], &[])?;
         parts.pop().ok_or(ContinuumError::Empty)
     }
 
@@ -319,7 +324,26 @@ impl Solid {
         mesh: &Mesh,
         regions: &[SolidRegion<'_>],
     ) -> Result<Vec<SolidParts>, ContinuumError> {
-        regions::add(model, name, nodes, mesh, regions)
+        regions::add(model, name, nodes, mesh, regions, &[])
+    }
+
+    /// Adds a solid of one material or several, as [`add_regions_on`](Self::add_regions_on) does,
+    /// and muscles in its elements: their components are `name.muscle`, or `name.region.muscle` of
+    /// the elements of each region.
+    ///
+    /// # Errors
+    /// [`ContinuumError::Regions`], which names an element of a muscle that the mesh does not have,
+    /// [`ContinuumError::Conflict`] of muscles in a region of small strains, and the errors of
+    /// [`add_regions_on`](Self::add_regions_on).
+    pub fn add_muscles_on(
+        model: &mut Model,
+        name: &str,
+        nodes: NodeId,
+        mesh: &Mesh,
+        regions: &[SolidRegion<'_>],
+        muscles: &[SolidMuscle<'_>],
+    ) -> Result<Vec<SolidParts>, ContinuumError> {
+        regions::add(model, name, nodes, mesh, regions, muscles)
     }
 
     /// Adds the solid on a node that is there: points of space, mapped ones too, one for each node
@@ -334,7 +358,7 @@ impl Solid {
         nodes: NodeId,
         mesh: &Mesh,
     ) -> Result<SolidParts, ContinuumError> {
-        let mut parts = regions::add(model, name, nodes, mesh, &[SolidRegion::whole(*self)])?;
+        let mut parts = regions::add(model, name, nodes, mesh, &[SolidRegion::whole(*self)], &[])?;
         // One region has one part.
         parts.pop().ok_or(ContinuumError::Empty)
     }

@@ -27,9 +27,11 @@ macro_rules! fields {
 }
 
 fields! {
+    AcrossShear = "the shear modulus across the fibres",
     ActivationTime = "the time constant of activation",
     Activations = "an activation",
     ActiveStress = "the active stress",
+    AlongShear = "the shear modulus along the fibres",
     AmbientPressure = "the ambient pressure",
     AngularDamping = "the angular damping",
     AngularDragCoefficients = "an angular drag coefficient",
@@ -121,6 +123,9 @@ fields! {
     MaterialField = "a material that varies from point to point",
     Moduli = "a modulus",
     ModulusMatrix = "the moduli matrix",
+    MuscleLaws = "the laws of the fibres",
+    Muscles = "a muscle",
+    MuscleStress = "the largest active stress of the fibres",
     NumberOfPronyTerms = "the number of terms of the Prony series",
     NumberOfStiffnessEntries = "the number of entries of a stiffness that relaxes",
     Obstacles = "the number of obstacles",
@@ -131,6 +136,7 @@ fields! {
     OgdenModuli = "a modulus of Ogden's terms",
     OgdenTerms = "the number of Ogden's terms",
     OptimalLength = "the optimal length",
+    OptimalStretch = "the optimal stretch",
     Parents = "the parents",
     Pennation = "the pennation angle",
     Pitch = "the pitch",
@@ -178,6 +184,8 @@ fields! {
     StiffnessSkew = "the difference between two entries of the stiffness that mirror each other",
     StiffnessTime = "the stiffness-proportional time",
     StiffnessTreatment = "a stiffness",
+    StraightStiffness = "the stiffness of straight fibres",
+    StraightStretch = "the stretch of straight fibres",
     StrainEnergies = "the strain energies",
     Stretch = "the stretch",
     Symmetry = "a plane of symmetry",

@@ -1,33 +1,14 @@
 //! Anisotropic parts of strain energies: functions of the isochoric strain.
 
+use super::isochoric::{Isochoric, Response};
 use super::{FibreFamily, StrainEnergy};
-use crate::strain::{
-    add_determinant_hessian, cofactors, strain_numbers, strain_rows, stress_matrix, write_matrix,
-};
 use pliant_dense::{Mat3, Vec3};
 
-/// The anisotropic part of an energy at a deformation gradient.
-///
-/// A function `phi(e)` of the isochoric strain `e = (p C - I)/2`, with `C = F^T F` and
-/// `p = J^(-2/3)`: with its stress `S = dphi/de` and moduli `D = d2phi/de2`,
-///
-/// ```math
-/// P = p F S + p'/2 (S : C) cof F,   p' = dp/dJ
-/// ```
+/// The anisotropic part of an energy at a deformation gradient: a function of the isochoric strain.
 pub(super) struct Anisotropic<'a> {
     energy: &'a StrainEnergy,
-    f: &'a Mat3,
-    c: Mat3,
+    at: Isochoric<'a>,
     strain: [f64; 6],
-    /// `p` and its derivatives over `J`.
-    scales: [f64; 3],
-}
-
-/// Energy density (Pa), stress (Pa) and moduli (Pa) over the six isochoric strains.
-struct Response {
-    value: f64,
-    stress: [f64; 6],
-    moduli: [[f64; 6]; 6],
 }
 
 impl<'a> Anisotropic<'a> {
@@ -37,20 +18,10 @@ impl<'a> Anisotropic<'a> {
             energy,
             StrainEnergy::FibreReinforced { .. } | StrainEnergy::Fung { .. }
         );
-        if !is_so {
-            return None;
-        }
-        let j = f.determinant();
-        let cube = if j > 0.0 { j.cbrt() } else { f64::NAN };
-        let p = 1.0 / (cube * cube);
-        let p1 = -2.0 / 3.0 * p / j;
-        let c = f.transpose() * f;
-        Some(Self {
-            energy,
-            f,
-            c,
-            strain: strain_numbers(&(0.5 * (c * p - Mat3::identity()))),
-            scales: [p, p1, -5.0 / 3.0 * p1 / j],
+        is_so.then(|| {
+            let at = Isochoric::of(f);
+            let strain = at.strain();
+            Self { energy, at, strain }
         })
     }
 
@@ -61,53 +32,16 @@ impl<'a> Anisotropic<'a> {
 
     /// First Piola-Kirchhoff stress (Pa).
     pub(super) fn stress(&self) -> Mat3 {
-        let s = stress_matrix(&self.response().stress);
-        let [p, p1, _] = self.scales;
-        self.f * s * p + cofactors(self.f) * (0.5 * p1 * s.dot(&self.c))
+        self.at.stress(&self.response().stress)
     }
 
     /// Adds the derivative of the stress, 9 x 9 over the entries of `F`, rows first.
     pub(super) fn add_tangent(&self, out: &mut [f64]) {
-        let Response { stress, moduli, .. } = self.response();
-        let s = stress_matrix(&stress);
-        let [p, p1, p2] = self.scales;
-        let (mut cof, mut fs) = ([0.0; 9], [0.0; 9]);
-        write_matrix(&cofactors(self.f), &mut cof);
-        write_matrix(&(self.f * s), &mut fs);
-        // de/dF: six rows of nine.
-        let mut rows = strain_rows(self.f);
-        let of_volume = strain_numbers(&self.c);
-        for (row, c) in rows.chunks_exact_mut(9).zip(of_volume) {
-            for (entry, cof) in row.iter_mut().zip(cof) {
-                *entry = p * *entry + 0.5 * p1 * c * cof;
-            }
-        }
-        let of_c = s.dot(&self.c);
-        for a in 0..9 {
-            let left: [f64; 6] =
-                std::array::from_fn(|j| (0..6).map(|i| rows[9 * i + a] * moduli[i][j]).sum::<f64>());
-            for b in 0..9 {
-                let material: f64 = (0..6).map(|j| left[j] * rows[9 * j + b]).sum();
-                let volume = p1 * (fs[a] * cof[b] + cof[a] * fs[b]) + 0.5 * p2 * of_c * cof[a] * cof[b];
-                out[9 * a + b] += material + volume;
-            }
-        }
-        for i in 0..3 {
-            for j in 0..3 {
-                for l in 0..3 {
-                    out[(3 * i + j) * 9 + 3 * i + l] += p * s[(j, l)];
-                }
-            }
-        }
-        add_determinant_hessian(self.f, 0.5 * p1 * of_c, out);
+        self.at.add_tangent(&self.response(), out);
     }
 
     fn response(&self) -> Response {
-        let mut out = Response {
-            value: 0.0,
-            stress: [0.0; 6],
-            moduli: [[0.0; 6]; 6],
-        };
+        let mut out = Response::NONE;
         match self.energy {
             StrainEnergy::FibreReinforced { families, .. } => {
                 families

@@ -1,5 +1,6 @@
 //! Hyperelastic materials on deformation gradients.
 
+use super::chord::{OfGradient, chord_stress};
 use super::{GRADIENTS, PronySeries, PronyTerm, StrainEnergy, check_points, of_points};
 use crate::checks::check_range;
 use crate::strain::{matrix, write_matrix};
@@ -123,72 +124,13 @@ impl Hyperelastic {
     }
 }
 
-/// Places and weights of the formula of Gauss with three points on `[0, 1]`.
-const GAUSS: [(f64, f64); 3] = [
-    (0.112_701_665_379_258_31, 5.0 / 18.0),
-    (0.5, 4.0 / 9.0),
-    (0.887_298_334_620_741_7, 5.0 / 18.0),
-];
-
-/// The change of `C` up to which three points miss less than rounding of the moduli.
-const STRAIGHT: f64 = 0.03;
-
-/// Roundings of an energy density that the work of a mean stress may miss it by.
-const ROUNDINGS: f64 = 64.0;
-
-impl StrainEnergy {
-    /// The mean of the first Piola-Kirchhoff stress along a displacement from `F` to `F+` (Pa),
-    /// `P : (F+ - F) = w+ - w`, that keeps angular momentum (Simo and Tarnow 1992, Gonzalez 2000):
-    ///
-    /// ```math
-    /// P = (F + F+)/2 S,   S = integral of S(C + s (C+ - C)) over s from 0 to 1,   C = F^T F
-    /// ```
-    ///
-    /// by three points of Gauss, with what that misses of the energy for larger changes of `C`
-    /// along `C+ - C`. Between gradients of opposite determinants, where stress is no function of
-    /// `C`, the middle of the way is that of `F`, and angular momentum is kept to second order.
-    fn chord_stress(&self, [start, end]: [Mat3; 2]) -> Mat3 {
-        let mean = (start + end) * 0.5;
-        let c = start.transpose() * start;
-        // Without the cancellation of F+^T F+ - F^T F.
-        let half = mean.transpose() * (end - start);
-        let change = half + half.transpose();
-        let sides = [start, end].map(|f| f.determinant().signum());
-        let energies = [self.density(&start), self.density(&end)];
-        let gained = energies[1] - energies[0];
-        let noise = ROUNDINGS * f64::EPSILON * (energies[0].abs() + energies[1].abs());
-        if sides[0] == sides[1]
-            && let Some(mut s) = self.mean_stress(&c, &change, sides[0])
-        {
-            let missed = gained - 0.5 * s.dot(&change);
-            let square = change.norm_squared();
-            if missed.abs() > noise && square > STRAIGHT * STRAIGHT {
-                s += change * (2.0 * missed / square);
-            }
-            return mean * s;
-        }
-        let mut p = Mat3::zeros();
-        for (place, weight) in GAUSS {
-            p += self.stress(&(start + (end - start) * place)) * weight;
-        }
-        let way = end - start;
-        let missed = gained - p.dot(&way);
-        if missed.abs() > noise && way.norm_squared() > 0.0 {
-            p += way * (missed / way.norm_squared());
-        }
-        p
+impl OfGradient for StrainEnergy {
+    fn density(&self, f: &Mat3) -> f64 {
+        self.density(f)
     }
 
-    /// The mean of the second Piola-Kirchhoff stress along `C + s dC` (Pa), for gradients whose
-    /// determinants have this sign; `None` where one of them vanishes.
-    fn mean_stress(&self, c: &Mat3, change: &Mat3, sign: f64) -> Option<Mat3> {
-        let mut out = Mat3::zeros();
-        for (place, weight) in GAUSS {
-            // Any F with F^T F = C gives S: that of Cholesky.
-            let f = (c + change * place).cholesky()?.l().transpose() * sign;
-            out += f.try_inverse()? * self.stress(&f) * weight;
-        }
-        Some((out + out.transpose()) * 0.5)
+    fn stress(&self, f: &Mat3) -> Mat3 {
+        self.stress(f)
     }
 }
 
@@ -261,7 +203,7 @@ impl StrainEnergy {
 /// Whether a symmetric 9 x 9 matrix has an eigenvalue below `-1e-12` times its largest diagonal
 /// entry (rotations of a point without stress are eigenvectors of zero): whether Cholesky's
 /// factorisation, moved up by as much, ends.
-fn is_indefinite(k: &[f64]) -> bool {
+pub(super) fn is_indefinite(k: &[f64]) -> bool {
     let largest = (0..9).fold(0.0f64, |a, i| a.max(k[10 * i].abs()));
     let mut l = [0.0; 81];
     for i in 0..9 {
@@ -323,7 +265,7 @@ impl ForceField for Hyperelastic {
         let [start, end] = ends.map(|at| at.x.as_chunks::<9>().0.iter());
         let points = start.zip(end).zip(&self.volumes).enumerate();
         for (out, (q, ((start, end), volume))) in f.as_chunks_mut::<9>().0.iter_mut().zip(points) {
-            let stress = self.energy_at(q).chord_stress([start, end].map(|f| matrix(f)));
+            let stress = chord_stress(self.energy_at(q), [start, end].map(|f| matrix(f)));
             let volume = volume * self.long_time();
             for i in 0..3 {
                 for j in 0..3 {

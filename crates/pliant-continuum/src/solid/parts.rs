@@ -70,6 +70,7 @@ pub(super) fn add(
         dilatations: None,
         material,
         volume: None,
+        muscles: Vec::new(),
         mass: None,
         volumes,
         patch_volumes: Vec::new(),

@@ -1,6 +1,6 @@
 //! Solids of several materials, and of materials that vary from place to place.
 
-use super::{Law, MassMatrix, Solid, SolidParts, parts};
+use super::{Law, MassMatrix, Solid, SolidMuscle, SolidParts, parts};
 use crate::mesh::{RestPoint, check_density};
 use crate::{ContinuumError, Element, ElementKind, Mesh};
 use pliant_model::{CoupledMass, Field, Mass, Model, NodeId};
@@ -55,20 +55,21 @@ impl SolidRegion<'_> {
 }
 
 /// A region with the part of the mesh that it is made of: all nodes, and its elements.
-struct Piece<'a> {
-    region: &'a SolidRegion<'a>,
-    mesh: Mesh,
+pub(super) struct Piece<'a> {
+    pub(super) region: &'a SolidRegion<'a>,
+    pub(super) mesh: Mesh,
     /// Numbers of its elements in the whole mesh.
-    elements: Vec<usize>,
+    pub(super) elements: Vec<usize>,
 }
 
-/// Adds the regions of a solid to a model.
+/// Adds the regions of a solid and its muscles to a model.
 pub(super) fn add(
     model: &mut Model,
     name: &str,
     nodes: NodeId,
     mesh: &Mesh,
     regions: &[SolidRegion<'_>],
+    muscles: &[SolidMuscle<'_>],
 ) -> Result<Vec<SolidParts>, ContinuumError> {
     for region in regions {
         region.solid.check().map_err(|error| region.blame(error))?;
@@ -76,6 +77,8 @@ pub(super) fn add(
     mesh.check()?;
     let pieces = pieces(mesh, regions)?;
     check_enhanced(&pieces)?;
+    let members = muscles.iter().map(|muscle| muscle.members(mesh));
+    let members = members.collect::<Result<Vec<_>, _>>()?;
     let mut laws = Vec::with_capacity(pieces.len());
     for piece in &pieces {
         laws.push(piece.laws().map_err(|error| piece.region.blame(error))?);
@@ -93,6 +96,10 @@ pub(super) fn add(
         let parts = parts::add(&piece.region.solid, &laws, model, &label, nodes, &piece.mesh);
         let mut parts = parts.map_err(|error| piece.region.blame(error))?;
         parts.mass = mass;
+        for (index, (muscle, members)) in muscles.iter().zip(&members).enumerate() {
+            let id = muscle.add(model, &label, members, piece, &parts)?;
+            parts.muscles.extend(id.map(|id| (index, id)));
+        }
         out.push(parts);
     }
     Ok(out)
@@ -236,7 +243,7 @@ impl Piece<'_> {
 }
 
 /// An error at a place.
-fn at(place: [f64; 3], error: ContinuumError) -> ContinuumError {
+pub(super) fn at(place: [f64; 3], error: ContinuumError) -> ContinuumError {
     ContinuumError::Point {
         place,
         error: Box::new(error),

@@ -8,6 +8,7 @@ mod elements;
 mod lanes;
 mod materials;
 mod meshes;
+mod muscles;
 mod ogden;
 mod pieces;
 mod plastic;

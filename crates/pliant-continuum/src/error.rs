@@ -110,6 +110,14 @@ pub enum ContinuumError {
         /// The error.
         error: Box<ContinuumError>,
     },
+    /// An error of one of the muscles of a solid.
+    #[error("`{name}`: {error}")]
+    Muscle {
+        /// Its name.
+        name: String,
+        /// The error.
+        error: Box<ContinuumError>,
+    },
     /// A choice that does not go with another.
     #[error("{field} cannot be had with {with}: {reason}")]
     Conflict {

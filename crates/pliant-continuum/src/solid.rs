@@ -333,8 +333,8 @@ impl Solid {
     ///
     /// # Errors
     /// [`ContinuumError::Regions`], which names an element of a muscle that the mesh does not have,
-    /// [`ContinuumError::Conflict`] of muscles in a region of small strains, and the errors of
-    /// [`add_regions_on`](Self::add_regions_on).
+    /// [`ContinuumError::Muscle`] of what is wrong with one, among that a region of small strains,
+    /// and the errors of [`add_regions_on`](Self::add_regions_on).
     pub fn add_muscles_on(
         model: &mut Model,
         name: &str,

@@ -42,6 +42,7 @@ mod shapes;
 mod share;
 mod sheets;
 mod solid_materials;
+mod solid_muscles;
 mod solids;
 mod start_from;
 mod starts;

@@ -30,6 +30,7 @@ mod selections;
 mod sensors;
 mod sheets;
 mod solid_materials;
+mod solid_muscles;
 mod solids;
 mod statics;
 mod units;
@@ -94,6 +95,7 @@ pub use solid_materials::{
     ArrudaBoyceSpec, FibreFamilySpec, FibreReinforcedSpec, FungSpec, MooneyRivlinSpec, OgdenSpec,
     OgdenTermSpec, OrthotropicSpec, SolidMaterial, SolidRegionSpec, VerondaWestmannSpec, YeohSpec, YoungSpec,
 };
+pub use solid_muscles::{BlemkerMuscleSpec, GenericMuscleSpec, MuscleLawSpec, SolidMuscleSpec};
 pub use solids::{
     CellsSpec, EmbeddedSurface, PlasticSpec, PronyTermSpec, ReducedSpec, Solid, SolidBall, SolidBox,
     SolidCylinder, SolidElements, SolidFile, SolidShape, SolidTube, SymmetrySpec,

@@ -4,6 +4,10 @@ use pliant_dense::Mat3;
 
 /// An energy of the deformation gradient that no rotation changes.
 pub(super) trait OfGradient {
+    /// Whether the moduli jump somewhere, so that points of Gauss may miss some of the energy of any
+    /// change.
+    const HAS_KINKS: bool = false;
+
     /// The energy density (Pa).
     fn density(&self, f: &Mat3) -> f64;
 
@@ -21,6 +25,9 @@ const GAUSS: [(f64, f64); 3] = [
 /// The change of `C` up to which three points miss less than rounding of the moduli.
 const STRAIGHT: f64 = 0.03;
 
+/// The share of a work, of a law with kinks, up to which what the points miss of it is none.
+const KINK: f64 = 1e-10;
+
 /// Roundings of an energy density that the work of a mean stress may miss it by.
 const ROUNDINGS: f64 = 64.0;
 
@@ -31,10 +38,10 @@ const ROUNDINGS: f64 = 64.0;
 /// P = (F + F+)/2 S,   S = integral of S(C + s (C+ - C)) over s from 0 to 1,   C = F^T F
 /// ```
 ///
-/// by three points of Gauss, with what that misses of the energy for larger changes of `C`
-/// along `C+ - C`. Between gradients of opposite determinants, where stress is no function of
+/// by three points of Gauss, with what that misses of the energy, for larger changes of `C` and
+/// across kinks of a law, along `C+ - C`. Between gradients of opposite determinants, where stress is no function of
 /// `C`, the middle of the way is that of `F`, and angular momentum is kept to second order.
-pub(super) fn chord_stress(law: &impl OfGradient, [start, end]: [Mat3; 2]) -> Mat3 {
+pub(super) fn chord_stress<L: OfGradient>(law: &L, [start, end]: [Mat3; 2]) -> Mat3 {
     let mean = (start + end) * 0.5;
     let c = start.transpose() * start;
     // Without the cancellation of F+^T F+ - F^T F.
@@ -49,7 +56,9 @@ pub(super) fn chord_stress(law: &impl OfGradient, [start, end]: [Mat3; 2]) -> Ma
     {
         let missed = gained - 0.5 * s.dot(&change);
         let square = change.norm_squared();
-        if missed.abs() > noise && square > STRAIGHT * STRAIGHT {
+        let is_large = square > STRAIGHT * STRAIGHT;
+        let is_kinked = L::HAS_KINKS && missed.abs() > KINK * s.norm() * square.sqrt();
+        if missed.abs() > noise && (is_large || is_kinked) {
             s += change * (2.0 * missed / square);
         }
         return mean * s;

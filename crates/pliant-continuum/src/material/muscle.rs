@@ -399,6 +399,8 @@ impl Response {
 }
 
 impl OfGradient for Fibre<'_> {
+    const HAS_KINKS: bool = true;
+
     fn density(&self, f: &Mat3) -> f64 {
         self.response(&Isochoric::of(f)).value
     }

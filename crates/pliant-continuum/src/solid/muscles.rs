@@ -109,11 +109,11 @@ impl SolidMuscle<'_> {
             ..
         } = piece.region.solid.law
         {
-            return Err(ContinuumError::Conflict {
+            return Err(self.blame(ContinuumError::Conflict {
                 field: Field::Muscles,
                 with: "small strains",
                 reason: "fibres turn with the solid; take corotational strains or another material",
-            });
+            }));
         }
         if self.varies.is_none() {
             (laws, directions) = (vec![self.fibre.law], vec![self.fibre.direction]);
@@ -121,13 +121,14 @@ impl SolidMuscle<'_> {
         let law = MuscleFibres::varying(&laws, &directions, &volumes)
             .with_activation(self.activation)
             .with_tangent(piece.region.solid.tangent);
-        let id = model.add_force_field(&label, parts.gradients, law, Treatment::Stiffness)?;
+        let id = model.add_force_field(&label, parts.gradients, law, Treatment::Stiffness);
+        let id = id.map_err(|error| self.blame(error.into()))?;
         Ok(Some(id))
     }
 
     /// An error of this muscle.
     fn blame(&self, error: ContinuumError) -> ContinuumError {
-        ContinuumError::Region {
+        ContinuumError::Muscle {
             name: self.name.into(),
             error: Box::new(error),
         }

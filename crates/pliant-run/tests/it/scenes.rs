@@ -10,6 +10,7 @@ mod grippers;
 mod joints;
 mod meshes;
 mod multibody;
+mod muscles;
 mod net;
 mod pendulums;
 mod rods;

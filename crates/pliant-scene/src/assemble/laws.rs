@@ -8,8 +8,8 @@ use crate::source::Where;
 use crate::{Amount, Quantity, Units};
 use pliant::continuum::{PronySeries, Relaxing};
 use pliant::model::{
-    BodyForce, ConstantForce, Damping, DiagonalCompliance, Drag, ForceField, FullCompliance, Gas, NodeId,
-    Space, Spring, Torque, Treatment, UniformCompliance,
+    BodyForce, ComponentId, ConstantForce, Damping, DiagonalCompliance, Drag, ForceField, FullCompliance,
+    Gas, NodeId, Space, Spring, Torque, Treatment, UniformCompliance,
 };
 
 /// Inputs that depend on time, by their numbers.
@@ -45,6 +45,24 @@ pub(super) fn force_field(builder: &mut Builder<'_>, spec: &ForceFieldSpec) -> R
     if matches!(spec.law, Law::AxialMuscle(_) | Law::MuscleTendon(_)) {
         builder.picture.muscles.push((node, id));
     }
+    follow(builder, id, inputs)?;
+    components::drive(
+        builder,
+        name,
+        id,
+        node,
+        spec.motion.as_ref(),
+        spec.bounds.as_ref(),
+    )?;
+    if let Some(alpha) = &spec.alpha {
+        let alpha = run::weight(builder, alpha, Where::Field(name, "alpha"))?;
+        builder.options.own_alpha.push((id, alpha));
+    }
+    Ok(())
+}
+
+/// Makes inputs of a force field follow the time.
+pub(super) fn follow(builder: &mut Builder<'_>, id: ComponentId, inputs: Inputs) -> Result<()> {
     for (input, timed) in inputs {
         let program = timed.now;
         // What the law does not allow shall be found before the run.
@@ -58,18 +76,6 @@ pub(super) fn force_field(builder: &mut Builder<'_>, spec: &ForceFieldSpec) -> R
             program,
             varying: timed.varying,
         });
-    }
-    components::drive(
-        builder,
-        name,
-        id,
-        node,
-        spec.motion.as_ref(),
-        spec.bounds.as_ref(),
-    )?;
-    if let Some(alpha) = &spec.alpha {
-        let alpha = run::weight(builder, alpha, Where::Field(name, "alpha"))?;
-        builder.options.own_alpha.push((id, alpha));
     }
     Ok(())
 }

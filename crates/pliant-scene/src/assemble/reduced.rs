@@ -20,6 +20,7 @@ pub(super) fn check_keys(builder: &Builder<'_>, spec: &Spec) -> Result<()> {
         ("on", spec.on.is_some(), None),
         ("repeat", spec.repeat.is_some(), Some("write it once for each")),
         ("symmetry", !spec.symmetry.is_empty(), None),
+        ("muscles", !spec.muscles.is_empty(), None),
         ("enhanced_strains", spec.enhanced_strains.is_some(), None),
         ("fix", !spec.fix.is_empty(), Some(HELD)),
         ("fix_boxes", !spec.fix_boxes.is_empty(), Some(HELD)),

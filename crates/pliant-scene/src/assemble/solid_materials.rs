@@ -3,6 +3,7 @@
 use super::deformables::Placement;
 use super::place_numbers::PlaceNumber;
 use super::selections::{self, Candidates};
+use super::solid_muscles::{self, Muscle};
 use super::solids::prony;
 use super::{Builder, Result, components, deformables};
 use crate::schema::{
@@ -12,8 +13,8 @@ use crate::schema::{
 use crate::source::Where;
 use crate::{Amount, SceneError, Units};
 use pliant::continuum::{
-    Elasticity, ElementKind, FibreFamily, Incompressibility, Mesh, Orthotropic, Plasticity, Solid,
-    SolidParts, SolidRegion, StrainEnergy,
+    Elasticity, ElementKind, FibreFamily, Incompressibility, Mesh, MuscleFibre, Orthotropic, Plasticity,
+    Solid, SolidMuscle, SolidParts, SolidRegion, StrainEnergy,
 };
 use pliant::model::{Model, NodeId, Treatment};
 use pliant_mesh_io::Mesh as FileMesh;
@@ -22,11 +23,11 @@ use std::cell::{Cell, RefCell};
 /// The cells of a shape as it makes them, before they are cut.
 pub(super) struct Cells {
     /// Their centres, in the axes of the shape (m).
-    centres: Vec<[f64; 3]>,
+    pub(super) centres: Vec<[f64; 3]>,
     /// How many elements each is cut into.
     counts: Vec<usize>,
     /// Cells of the groups of the mesh file.
-    groups: Vec<(String, Vec<usize>)>,
+    pub(super) groups: Vec<(String, Vec<usize>)>,
 }
 
 impl Cells {
@@ -61,7 +62,7 @@ impl Cells {
     }
 
     /// The elements that cells are cut into.
-    fn elements(&self, cells: &[usize]) -> Vec<usize> {
+    pub(super) fn elements(&self, cells: &[usize]) -> Vec<usize> {
         let mut starts = Vec::with_capacity(self.counts.len());
         let mut next = 0usize;
         for count in &self.counts {
@@ -78,11 +79,11 @@ impl Cells {
     }
 }
 
-/// The numbers of a material and its density, in the order in which they are read.
-struct Numbers<'a>(Vec<PlaceNumber<'a>>);
+/// Numbers that may vary with the place, in the order in which they are read.
+pub(super) struct Numbers<'a>(pub(super) Vec<PlaceNumber<'a>>);
 
 impl Numbers<'_> {
-    fn vary(&self) -> bool {
+    pub(super) fn vary(&self) -> bool {
         self.0.iter().any(PlaceNumber::varies)
     }
 }
@@ -102,6 +103,7 @@ struct Region<'a> {
 /// The materials of a solid.
 pub(super) struct Materials<'a> {
     regions: Vec<Region<'a>>,
+    muscles: Vec<Muscle<'a>>,
     /// Elements of one solid.
     count: usize,
 }
@@ -144,6 +146,7 @@ pub(super) fn read<'a>(builder: &Builder<'_>, spec: &'a Spec, cells: &Cells) -> 
     };
     Ok(Materials {
         regions,
+        muscles: solid_muscles::read(builder, spec, cells)?,
         count: cells.count(),
     })
 }
@@ -277,13 +280,13 @@ fn numbers<'a>(
 type Law = std::result::Result<Solid, pliant::continuum::ContinuumError>;
 
 /// Reads the numbers of materials, and turns directions to their place.
-struct Reader<'r, 'a> {
-    number: &'r dyn Fn(&'a Amount, &'static str) -> Result<f64>,
-    turn: &'r dyn Fn([f64; 3]) -> [f64; 3],
+pub(super) struct Reader<'r, 'a> {
+    pub(super) number: &'r dyn Fn(&'a Amount, &'static str) -> Result<f64>,
+    pub(super) turn: &'r dyn Fn([f64; 3]) -> [f64; 3],
 }
 
 impl<'a> Reader<'_, 'a> {
-    fn number(&self, number: &'a Amount, key: &'static str) -> Result<f64> {
+    pub(super) fn number(&self, number: &'a Amount, key: &'static str) -> Result<f64> {
         (self.number)(number, key)
     }
 
@@ -294,7 +297,7 @@ impl<'a> Reader<'_, 'a> {
         ))
     }
 
-    fn triple(&self, numbers: &'a Triple<impl Units>, key: &'static str) -> Result<[f64; 3]> {
+    pub(super) fn triple(&self, numbers: &'a Triple<impl Units>, key: &'static str) -> Result<[f64; 3]> {
         let [x, y, z] = numbers;
         Ok([self.number(x, key)?, self.number(y, key)?, self.number(z, key)?])
     }
@@ -458,36 +461,55 @@ impl Materials<'_> {
             let here = region.at(builder, name, region.place, &places[0])?;
             bases.push(with_choices(builder, spec, region.spec, here)?);
         }
-        let lists: Vec<Option<Vec<usize>>> = self
+        let repeated = |own: Option<&Vec<usize>>| own.map(|own| self.repeated(own, places.len()));
+        let lists: Vec<_> = self
             .regions
             .iter()
-            .map(|r| self.repeated(r, places.len()))
+            .map(|r| repeated(r.elements.as_ref()))
             .collect();
+        let own: Vec<_> = self
+            .muscles
+            .iter()
+            .map(|m| repeated(m.elements.as_ref()))
+            .collect();
+        let mut starts = Vec::with_capacity(self.muscles.len());
+        for muscle in &self.muscles {
+            starts.push(muscle.start(builder, &places[0])?);
+        }
         // The model is taken out: what is asked of the builder meanwhile is not about it.
         let mut model = std::mem::replace(&mut builder.model, Model::new());
         let (builder_now, wrong) = (&*builder, RefCell::new(None));
+        let put = |element: usize| &places[element.checked_div(self.count).unwrap_or(0)];
         let looked_at: Vec<_> = self
             .regions
             .iter()
             .zip(&bases)
             .map(|(region, base)| {
-                let wrong = &wrong;
+                let (wrong, put) = (&wrong, &put);
                 move |element: usize, place: [f64; 3]| {
-                    let put = &places[element.checked_div(self.count).unwrap_or(0)];
+                    let put = put(element);
                     let here = region.at(builder_now, name, put.taken_back(place), put);
-                    match here {
-                        Ok(here) => base.with_law_of(&here),
-                        Err(error) => {
-                            wrong.borrow_mut().get_or_insert(error);
-                            *base
-                        }
-                    }
+                    known(here.map(|here| base.with_law_of(&here)), *base, wrong)
                 }
             })
             .collect();
+        let fibres: Vec<_> = self
+            .muscles
+            .iter()
+            .zip(&starts)
+            .map(|(muscle, start)| {
+                let (wrong, put) = (&wrong, &put);
+                move |element: usize, place: [f64; 3]| {
+                    let put = put(element);
+                    let here = muscle.at(builder_now, put.taken_back(place), put);
+                    known(here, start.fibre, wrong)
+                }
+            })
+            .collect();
+        let is_turned = places.len() > 1;
         let mut regions = Vec::with_capacity(bases.len());
         for (k, region) in self.regions.iter().enumerate() {
-            let turned = has_directions(region.material) && places.len() > 1;
+            let turned = has_directions(region.material) && is_turned;
             let varies = (region.numbers.vary() || turned).then_some(&looked_at[k]);
             regions.push(SolidRegion {
                 name: region.spec.map_or("", |part| &part.name),
@@ -496,25 +518,37 @@ impl Materials<'_> {
                 varies: varies.map(|f| f as &dyn Fn(usize, [f64; 3]) -> Solid),
             });
         }
-        let made = Solid::add_regions_on(&mut model, name, node, mesh, &regions);
-        drop(regions);
-        drop(looked_at);
+        let mut muscles = Vec::with_capacity(self.muscles.len());
+        for (k, (muscle, start)) in self.muscles.iter().zip(&starts).enumerate() {
+            let varies = (muscle.numbers.vary() || is_turned).then_some(&fibres[k]);
+            muscles.push(SolidMuscle {
+                name: &muscle.spec.name,
+                elements: own[k].as_deref(),
+                fibre: start.fibre,
+                varies: varies.map(|f| f as &dyn Fn(usize, [f64; 3]) -> MuscleFibre),
+                activation: start.activation,
+            });
+        }
+        let made = Solid::add_muscles_on(&mut model, name, node, mesh, &regions, &muscles);
+        drop((regions, muscles));
+        drop((looked_at, fibres));
         builder.model = model;
         if let Some(error) = wrong.into_inner() {
             return Err(error);
         }
-        made.map_err(|error| self.blame(builder, name, error))
+        let parts = made.map_err(|error| self.blame(builder, name, error))?;
+        for (index, id) in parts.iter().flat_map(|part| &part.muscles) {
+            self.muscles[*index].follow(builder, *id)?;
+        }
+        Ok(parts)
     }
 
-    /// Elements of a region in all places; none of the whole.
-    fn repeated(&self, region: &Region<'_>, places: usize) -> Option<Vec<usize>> {
-        let own = region.elements.as_ref()?;
+    /// Elements of one solid in all places.
+    fn repeated(&self, own: &[usize], places: usize) -> Vec<usize> {
         let copies = (0..places).map(|k| k.saturating_mul(self.count));
-        Some(
-            copies
-                .flat_map(|first| own.iter().map(move |e| first.saturating_add(*e)))
-                .collect(),
-        )
+        copies
+            .flat_map(|first| own.iter().map(move |e| first.saturating_add(*e)))
+            .collect()
     }
 
     /// A complaint at the entry of its region.
@@ -525,20 +559,41 @@ impl Materials<'_> {
         error: pliant::continuum::ContinuumError,
     ) -> SceneError {
         use pliant::continuum::ContinuumError as E;
-        let index = match &error {
+        let found = match &error {
             E::Region { name: own, .. } => {
                 let found = |region: &Region<'_>| region.spec.is_some_and(|part| part.name == *own);
-                self.regions.iter().position(found)
+                self.regions
+                    .iter()
+                    .position(found)
+                    .map(|index| ("materials", index))
+            }
+            E::Muscle { name: own, .. } => {
+                let found = |muscle: &Muscle<'_>| muscle.spec.name == *own;
+                self.muscles
+                    .iter()
+                    .position(found)
+                    .map(|index| ("muscles", index))
             }
             _ => None,
         };
-        let Some(index) = index else {
+        let Some((key, index)) = found else {
             let key = self.regions.first().map_or("material", Region::key);
             return builder.continuum_error(name, key, error);
         };
-        let places = [Where::Item(name, "materials", index), Where::Name(name)];
+        let places = [Where::Item(name, key, index), Where::Name(name)];
         let diagnostic = builder.source.about(&places, format!("`{name}`: {error}"), None);
         SceneError::Value(Box::new(diagnostic))
+    }
+}
+
+/// What was found at a place; of an error, which is kept, what is elsewhere.
+fn known<T>(here: Result<T>, elsewhere: T, wrong: &RefCell<Option<SceneError>>) -> T {
+    match here {
+        Ok(here) => here,
+        Err(error) => {
+            wrong.borrow_mut().get_or_insert(error);
+            elsewhere
+        }
     }
 }
 

@@ -1,6 +1,8 @@
 //! Solids of finite elements.
 
-use super::{Elements, Letter, Quantity, Rotation, SolidMaterial, SolidRegionSpec, Triple, zero};
+use super::{
+    Elements, Letter, Quantity, Rotation, SolidMaterial, SolidMuscleSpec, SolidRegionSpec, Triple, zero,
+};
 use crate::quantity::{Density, Length, Pressure, Pure, Time, Turning, Velocity};
 use crate::texts;
 use pliant::continuum::{Enhancement, Incompressibility, MassMatrix, Tangent};
@@ -43,6 +45,9 @@ pub struct Solid {
     /// The materials of some elements each.
     #[serde(default)]
     pub materials: Vec<SolidRegionSpec>,
+    /// Fibres of muscles in it, beside the material; none by default.
+    #[serde(default)]
+    pub muscles: Vec<SolidMuscleSpec>,
     /// Treatment of the tangent of a hyperelastic material where it is indefinite; none by
     /// default.
     #[serde(default)]

@@ -15,6 +15,8 @@ mod parameters;
 mod repeats;
 mod selections;
 mod solid_materials;
+mod solid_muscles;
+mod solid_muscles;
 mod starts;
 mod tables;
 mod units;

@@ -42,6 +42,7 @@ mod memory;
 mod missed;
 mod modes;
 mod motors;
+mod muscles;
 mod one_sided;
 mod projected_tangents;
 mod provided;

@@ -245,6 +245,11 @@ fn every_word_of_solids_builds_and_runs() {
         ),
         (
             density,
+            "density: 1000, muscles: [(name: \"one\", law: Generic(stress: 1e4, passive: 100, exponent: 5, straight: 1.3), direction: (1, \"$x\", 0), activation: \"0.5 * $t\"), \
+             (name: \"two\", elements: [0], law: Blemker(stress: 1e4, optimal: 1.1, passive: 0.1, exponent: 6, straight: 1.5, along: 100, across: 200), direction: (0, 0, 1), activation: 1)]",
+        ),
+        (
+            density,
             "density: 1000, treatment: Auto, mass_matrix: Lumped, fix: [0]",
         ),
         (

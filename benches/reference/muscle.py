@@ -4,7 +4,7 @@
 integrated by QUADPACK), the Cauchy stress along the fibres over that across them, l dw/dl.
 "contracts": of a block in a matrix mu/2 (J^(-2/3) I1 - 3) + K/2 (J - 1)^2 without forces on it, both stretches at which the
 energy is least: roots of its derivatives, which are complex steps.
-"bends": of an arm whose upper half is active, the stretch of its axis and the angle (rad) by which 1 m of it at rest turns.
+"bends": of an arm whose upper half is active, as scenes/octopus_arm.ron, the stretch of its axis and the angle (rad) by which 1 m of it at rest turns.
 
 Laws are written down from their papers: "generic" and "steep" are Weiss, Maker and Govindjee's passive law with a tension of its
 activation, "blemker" that of Blemker, Pinsky and Delp (2005). Pascals.
@@ -14,7 +14,7 @@ Prints: python3 benches/reference/muscle.py > benches/reference/muscle.txt
 
 import numpy as np
 from scipy.integrate import quad
-from scipy.optimize import brentq, root
+from scipy.optimize import root
 
 SHEAR, BULK = 4e4, 6e5
 GENERIC = dict(stress=3e4, passive=2e3, exponent=6.6, straight=1.4)
@@ -89,45 +89,42 @@ def contraction(name, a):
     return found.x
 
 
-def bending(a, shear=4e4, bulk=2e6, numbers=dict(stress=6e4, passive=2e3, exponent=6.6, straight=1.4), height=0.03, places=400):
-    """A long beam whose upper half is active, as scenes/octopus_arm.ron: plane sections, each fibre of it free across. Its stretch
-    at the axis and the angle by which a length of 1 m at rest turns."""
+def bending(a, shear=4e4, bulk=2e6, stress=6e4, height=0.03, places=60):
+    """A long beam whose upper half is active, as scenes/octopus_arm.ron: plane sections, each layer of which has stretches of its
+    own across, so that the energy is least. The stretch at the axis and the angle by which a length of 1 m at rest turns."""
+    side = np.repeat([1.0, -1.0], places)
+    h = height / 2 / places
 
-    def across(l, active):
-        def slope(m):
-            j = l * m * m
-            return shear * j ** (-2 / 3) * (m - (l * l + 2 * m * m) / (3 * m)) + bulk * (j - 1) * l * m - stretched(l, m, active) * l ** (2 / 3) * m ** (-5 / 3) / 3
+    def outwards(values):
+        """Sums over the layers between the axis and the middle of each."""
+        return np.concatenate([np.cumsum(v) - v / 2 for v in np.split(values, 2)])
 
-        return brentq(slope, 0.3, 3.0, xtol=1e-14)
+    def inwards(values):
+        """Sums over the layers beyond the middle of each."""
+        return np.concatenate([np.cumsum(v[::-1])[::-1] - v / 2 for v in np.split(values, 2)])
 
-    def stretched(l, m, active):
-        return generic(complex((l / m) ** (2 / 3)), active, **numbers).real
+    def slopes(x, a):
+        axis, turn = x[:2]
+        up, wide = np.split(x[2:], 2)
+        y = side * h * outwards(up)
+        l = axis - turn * y
+        j, square = l * up * wide, l**2 + up**2 + wide**2
+        stretch = l * j ** (-1 / 3)
+        tension = np.array([generic(t, k, stress, 2e3, 6.6, 1.4) for t, k in zip(stretch, np.where(side > 0, a, 0.0))])
 
-    def pull(l, active):
-        """Force over the area at rest along the beam, and the stretch across."""
-        m = across(l, active)
-        j = l * m * m
-        p = shear * j ** (-2 / 3) * (l - (l * l + 2 * m * m) / (3 * l)) + bulk * (j - 1) * m * m
-        return p + stretched(l, m, active) * 2 / 3 * l ** (-1 / 3) * m ** (-2 / 3), m
+        def of(s, share):
+            return shear * j ** (-2 / 3) * (s - square / (3 * s)) + bulk * (j - 1) * j / s + share * tension * stretch / s
 
-    def resultants(x):
-        axis, turn = x
-        force = moment = 0.0
-        for side, active in ((1.0, a), (-1.0, 0.0)):
-            # From the axis outwards, by the midpoint rule: y of the deflected section.
-            y, h = 0.0, height / 2 / places
-            for _ in range(places):
-                _, m = pull(axis - turn * y, active)
-                y += side * m * h / 2
-                p, m = pull(axis - turn * y, active)
-                force += p * h
-                moment += p * y * h
-                y += side * m * h / 2
-        return [force / height, moment / height**2]
+        along, across, out = of(l, 2 / 3), of(up, -1 / 3), of(wide, -1 / 3)
+        # A layer that grows thick moves all beyond it.
+        across = across - turn * side * h * inwards(along)
+        return np.concatenate([[np.mean(along), np.mean(along * y) / height], across, out]) / shear
 
-    found = root(resultants, [0.95, 5.0 * a], tol=1e-9)
-    assert found.success, found
-    return found.x
+    x = np.concatenate([[1.0, 0.0], np.ones(4 * places)])
+    for part in np.linspace(0, a, 21)[1:]:
+        x = root(slopes, x, args=(part,), tol=1e-12).x
+    assert max(abs(slopes(x, a))) < 1e-8, max(abs(slopes(x, a)))
+    return x[:2]
 
 
 if __name__ == "__main__":

@@ -16,7 +16,6 @@ mod repeats;
 mod selections;
 mod solid_materials;
 mod solid_muscles;
-mod solid_muscles;
 mod starts;
 mod tables;
 mod units;

@@ -31,7 +31,7 @@ fn bend(rest: &[[f64; 3]], x: &[[f64; 3]]) -> [f64; 2] {
 }
 
 /// The upper muscle, held at its largest activation, bends the arm at rest as a beam of plane
-/// sections; sections that become saddles, and elements, miss 2 % of that.
+/// sections does, but for saddles that sections become, and elements: 0.1 % to 0.5 % of that.
 #[test]
 fn an_octopus_arm_bends_as_its_fibres_pull() {
     for activation in ["0.25", "0.5", "1.0"] {
@@ -58,8 +58,8 @@ fn an_octopus_arm_bends_as_its_fibres_pull() {
             "{activation}: {turn} rad/m of {}, stretch {axis} of {}",
             numbers[1], numbers[0]
         );
-        assert!((turn / numbers[1] - 1.0).abs() < 0.02, "{turn} {line}");
-        assert!((axis / numbers[0] - 1.0).abs() < 0.01, "{axis} {line}");
+        assert!((turn / numbers[1] - 1.0).abs() < 0.006, "{turn} {line}");
+        assert!((axis / numbers[0] - 1.0).abs() < 0.006, "{axis} {line}");
     }
 }
 
@@ -71,5 +71,5 @@ fn an_octopus_arm_curls_down_at_last() {
     let rest = points(&runner(&edited("octopus_arm", &[]), &[], None), "arm");
     let [turn, _] = bend(&rest, &points(&run, "arm"));
     println!("{turn} rad/m");
-    assert!(turn < -7.0, "{turn}");
+    assert!(turn < -8.0, "{turn}");
 }

@@ -31,10 +31,10 @@ fn bend(rest: &[[f64; 3]], x: &[[f64; 3]]) -> [f64; 2] {
 }
 
 /// The upper muscle, held at its largest activation, bends the arm at rest as a beam of plane
-/// sections does, but for saddles that sections become, and elements: 0.1 % to 0.5 % of that.
+/// sections does, but for saddles that sections become, and elements: 0.2 % and 0.5 % of that.
 #[test]
 fn an_octopus_arm_bends_as_its_fibres_pull() {
-    for activation in ["0.25", "0.5", "1.0"] {
+    for activation in ["0.5", "1.0"] {
         let upper = activation.parse().unwrap();
         let mut run = runner(&edited("octopus_arm", &[]), &[("upper", upper)], None);
         let rest = points(&run, "arm");

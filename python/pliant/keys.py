@@ -205,6 +205,7 @@ class SolidKeys(_SolidKeys, total=False):
     repeat: Number
     material: Any
     materials: List
+    muscles: List
     tangent: Any
     density: Number
     mass_matrix: Any

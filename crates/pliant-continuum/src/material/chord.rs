@@ -39,8 +39,9 @@ const ROUNDINGS: f64 = 64.0;
 /// ```
 ///
 /// by three points of Gauss, with what that misses of the energy, for larger changes of `C` and
-/// across kinks of a law, along `C+ - C`. Between gradients of opposite determinants, where stress is no function of
-/// `C`, the middle of the way is that of `F`, and angular momentum is kept to second order.
+/// across kinks of a law, along `C+ - C`. Between gradients of opposite determinants, where stress
+/// is no function of `C`, the middle of the way is that of `F`, and angular momentum is kept to
+/// second order.
 pub(super) fn chord_stress<L: OfGradient>(law: &L, [start, end]: [Mat3; 2]) -> Mat3 {
     let mean = (start + end) * 0.5;
     let c = start.transpose() * start;

@@ -122,7 +122,7 @@ impl MuscleLaw {
         check_finite(name, Field::StraightStiffness, stiffest)
     }
 
-    /// What a fibre has at a stretch (none) and an activation (none).
+    /// Energy, tension and slope of a fibre at a stretch (none) and an activation (none).
     fn tension(&self, l: f64, a: f64) -> Tension {
         match *self {
             Self::Generic {

@@ -586,7 +586,7 @@ impl Materials<'_> {
     }
 }
 
-/// What was found at a place; of an error, which is kept, what is elsewhere.
+/// The law that was found at a place; of an error, which is kept, that of elsewhere.
 fn known<T>(here: Result<T>, elsewhere: T, wrong: &RefCell<Option<SceneError>>) -> T {
     match here {
         Ok(here) => here,

@@ -110,7 +110,7 @@ fn fibre<'a>(reader: &Reader<'_, 'a>, muscle: &'a SolidMuscleSpec) -> Result<Mus
 }
 
 impl Muscle<'_> {
-    /// What it is at its first place, of a solid that is put somewhere, and at the start.
+    /// Its fibres at its first place, of a solid that is put somewhere, and its activation at the start.
     pub(super) fn start(&self, builder: &Builder<'_>, put: &Placement) -> Result<Start> {
         Ok(Start {
             fibre: self.at(builder, self.place, put)?,

@@ -132,7 +132,7 @@ fn a_free_block_contracts_as_the_roots_of_its_energy_say() {
 
 /// At its optimal length a muscle whose volume does not change pulls with `a s A`, which holds a
 /// force as large: the block stays as it is at rest. The stress along it is that, and none across.
-/// What gives is the bulk modulus, 1e-9 of which the stress is.
+/// The volume gives by 3e-9, the stress over the bulk modulus.
 #[test]
 fn an_isometric_muscle_pulls_with_its_stress_times_its_area() {
     let mesh = Mesh::hexahedral_box([0.3, 0.1, 0.2], [3, 1, 1]).unwrap();

@@ -6,8 +6,9 @@ use nalgebra::DMatrix;
 /// The elements of a solid, and how values at quadrature points are carried to its nodes.
 ///
 /// **Equation.** In each element the values are fitted by least squares, over its quadrature
-/// points, with polynomials of the reference cell: constant, linear in tetrahedra of ten nodes and
-/// prisms, trilinear in hexahedra, or of lower order where there are fewer points. A node has the
+/// points, with polynomials of the reference cell: constant, linear in quadratic tetrahedra and
+/// pyramids and in prisms of six nodes, bilinear in quadratic prisms (linear in the triangle times
+/// linear), trilinear in hexahedra, or of lower order where there are fewer points. A node has the
 /// mean of what the elements around it have there, weighted by their volumes at rest.
 ///
 /// **Use.** Stress at surfaces, where it is largest in bending: quadrature points are inside.
@@ -126,12 +127,15 @@ fn basis(kind: ElementKind, points: usize) -> &'static [[i32; 3]] {
         [1, 0, 1],
         [1, 1, 1],
     ];
+    /// Linear in the triangle times linear.
+    const WEDGE: &[[i32; 3]] = &[[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 1, 1], [1, 0, 1]];
     let wanted = match kind {
-        ElementKind::Tet4 | ElementKind::Pyramid5 => 1,
-        ElementKind::Tet10 | ElementKind::Prism6 => 4,
-        ElementKind::Hex8 | ElementKind::Hex20 | ElementKind::Hex27 => 8,
+        ElementKind::Tet4 | ElementKind::Pyramid5 => &TRILINEAR[..1],
+        ElementKind::Tet10 | ElementKind::Pyramid13 | ElementKind::Prism6 => &TRILINEAR[..4],
+        ElementKind::Prism15 => WEDGE,
+        ElementKind::Hex8 | ElementKind::Hex20 | ElementKind::Hex27 => TRILINEAR,
     };
-    &TRILINEAR[..if points < wanted { 1 } else { wanted }]
+    if points < wanted.len() { &TRILINEAR[..1] } else { wanted }
 }
 
 /// The matrix from the quadrature points of a kind to its nodes: `B (A^T A)^-1 A^T` with the basis

@@ -15,8 +15,8 @@ use sets::{Entry, Set, Sets};
 
 /// Reads the mesh of an Abaqus input file: `*NODE`, `*ELEMENT`, `*NSET` and `*ELSET` of one part.
 ///
-/// Solids (`C3D4`, `C3D5`, `C3D6`, `C3D8`, `C3D10`, `C3D20` with any letters behind), membranes,
-/// shells and surfaces (`S3`, `S4`, `S8R`, `STRI65`, `M3D4`, `SFM3D3`, `R3D4`, `CPS3`, ...) and
+/// Solids (`C3D4`, `C3D5`, `C3D6`, `C3D8`, `C3D10`, `C3D15`, `C3D20` with any letters behind),
+/// membranes, shells and surfaces (`S3`, `S4`, `S8R`, `STRI65`, `M3D4`, `SFM3D3`, `R3D4`, `CPS3`, ...) and
 /// lines (`T3D2`, `B31`) are read. Sets of nodes and of elements become groups of their names in
 /// the spelling of their first mention; capitals make no difference. What says nothing about the
 /// mesh (materials, steps, surfaces) is passed over.
@@ -302,6 +302,7 @@ fn element_kind(name: &str) -> Option<Kind> {
         (Kind::Volume(ElementKind::Prism6), &["C3D6"]),
         (Kind::Volume(ElementKind::Hex8), &["C3D8"]),
         (Kind::Volume(ElementKind::Tet10), &["C3D10"]),
+        (Kind::Volume(ElementKind::Prism15), &["C3D15"]),
         (Kind::Volume(ElementKind::Hex20), &["C3D20"]),
         (
             Kind::Triangle,

@@ -39,6 +39,8 @@ impl Kind {
             11 => Ok(Self::Volume(ElementKind::Tet10)),
             12 => Ok(Self::Volume(ElementKind::Hex27)),
             17 => Ok(Self::Volume(ElementKind::Hex20)),
+            18 => Ok(Self::Volume(ElementKind::Prism15)),
+            19 => Ok(Self::Volume(ElementKind::Pyramid13)),
             8 => Ok(Self::Line3),
             9 => Ok(Self::Triangle6),
             10 => Ok(Self::Quadrangle9),
@@ -88,6 +90,8 @@ pub(super) fn gmsh_order(kind: ElementKind) -> &'static [usize] {
     // Gmsh numbers edges by their first corners, then their last ones; the library as VTK does.
     match kind {
         ElementKind::Tet10 => &[0, 1, 2, 3, 4, 5, 6, 7, 9, 8],
+        ElementKind::Pyramid13 => &[0, 1, 2, 3, 4, 5, 8, 10, 6, 7, 9, 11, 12],
+        ElementKind::Prism15 => &[0, 1, 2, 3, 4, 5, 6, 9, 7, 12, 14, 13, 8, 10, 11],
         ElementKind::Hex20 => &[
             0, 1, 2, 3, 4, 5, 6, 7, 8, 11, 13, 9, 16, 18, 19, 17, 10, 12, 14, 15,
         ],
@@ -103,8 +107,6 @@ fn other(number: i64) -> &'static str {
     match number {
         13 => "18-node prism",
         14 => "14-node pyramid",
-        18 => "15-node prism",
-        19 => "13-node pyramid",
         20 => "9-node triangle",
         21 => "10-node triangle",
         22 => "12-node triangle",

@@ -97,8 +97,8 @@ pub enum MeshError {
     /// A kind of element that this reader does not take.
     #[error(
         "{place}: elements of type {element} are not supported \
-         (points, lines, triangles and quadrangles of first and second order are, tetrahedra of 4 and 10 nodes, pyramids of 5, \
-         prisms of 6, hexahedra of 8, 20 and 27)"
+         (points, lines, triangles and quadrangles of first and second order are, tetrahedra of 4 and 10 nodes, pyramids of 5 \
+         and 13, prisms of 6 and 15, hexahedra of 8, 20 and 27)"
     )]
     UnsupportedElement {
         /// The place.

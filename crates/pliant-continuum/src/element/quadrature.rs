@@ -16,7 +16,9 @@ impl Quadrature {
     /// Exact for polynomials up to `degree`; of hexahedra, up to that degree in each coordinate.
     /// The centre of a tetrahedron and its four points of degree 2 (Hammer and Stroud 1956),
     /// products of Gauss's rules, and products collapsed on the tip or the edge that a cell is
-    /// drawn together at.
+    /// drawn together at. Of prisms, products of a rule of the triangle and one of Gauss. Of
+    /// quadratic pyramids, from degree 2 on, exact for products of two gradients as well: degree 5
+    /// in `x/(1 - z)` and in `y/(1 - z)`.
     pub(super) fn of(kind: ElementKind, degree: usize) -> Self {
         let mut out = Self::default();
         let n = degree / 2 + 1;
@@ -53,20 +55,22 @@ impl Quadrature {
                     }
                 }
             }
-            ElementKind::Prism6 => {
+            ElementKind::Prism6 | ElementKind::Prism15 => {
                 for (z, wz) in gauss(n) {
                     for (p, w) in triangle(degree) {
                         out.push([p[0], p[1], z], w * wz);
                     }
                 }
             }
-            ElementKind::Pyramid5 => {
+            ElementKind::Pyramid5 | ElementKind::Pyramid13 => {
                 // x = a (1 - z), y = b (1 - z): two more powers of z; x y/(1 - z) stays a
-                // polynomial.
+                // polynomial, of no higher degree in a and in b than it has in x and in y, and
+                // of a lower one in 1 - z.
+                let least = if kind == ElementKind::Pyramid13 && degree > 1 { 3 } else { 2 };
                 for (z, wz) in unit((degree + 3).div_ceil(2)) {
                     let t = 1.0 - z;
-                    for (b, wb) in gauss(n.max(2)) {
-                        for (a, wa) in gauss(n.max(2)) {
+                    for (b, wb) in gauss(n.max(least)) {
+                        for (a, wa) in gauss(n.max(least)) {
                             out.push([a * t, b * t, z], wa * wb * wz * t * t);
                         }
                     }
@@ -89,6 +93,17 @@ fn triangle(degree: usize) -> Vec<([f64; 2], f64)> {
         return vec![([near, near], near), ([far, near], near), ([near, far], near)];
     }
     let mut out = Vec::new();
+    if degree == 4 {
+        // Six points (Lyness and Jespersen 1975): two orbits of three on the medians.
+        let root = 10f64.sqrt();
+        for sign in [1.0, -1.0] {
+            let near = (8.0 - root + sign * (38.0 - 44.0 * 0.4f64.sqrt()).sqrt()) / 18.0;
+            let weight = (620.0 + sign * (213_125.0 - 53_320.0 * root).sqrt()) / 7440.0;
+            let far = 1.0 - 2.0 * near;
+            out.extend([([near, near], weight), ([far, near], weight), ([near, far], weight)]);
+        }
+        return out;
+    }
     for (u, wu) in unit((degree + 2).div_ceil(2)) {
         for (v, wv) in unit(degree / 2 + 1) {
             out.push(([u, v * (1.0 - u)], wu * wv * (1.0 - u)));

@@ -3,41 +3,42 @@
 use super::ElementKind;
 use nalgebra::DMatrix;
 
-/// One term of the space of an element: `x^a y^b z^c`, of pyramids also `x y/(1 - z)`.
+/// One term of the space of an element: `x^a y^b z^c`, of pyramids also `x^a y^b/(1 - z)`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Term {
     Monomial([i32; 3]),
-    /// `x y/(1 - z)`; zero at the tip, which it tends to inside the pyramid.
-    OverTip,
+    /// `x^a y^b/(1 - z)` with `a + b >= 2`; zero at the tip, which it tends to inside the pyramid.
+    OverTip([i32; 2]),
 }
 
 impl Term {
     fn value(self, [x, y, z]: [f64; 3]) -> f64 {
         match self {
             Self::Monomial([a, b, c]) => x.powi(a) * y.powi(b) * z.powi(c),
-            Self::OverTip if z == 1.0 => 0.0,
-            Self::OverTip => x * y / (1.0 - z),
+            Self::OverTip(_) if z == 1.0 => 0.0,
+            Self::OverTip([a, b]) => x.powi(a) * y.powi(b) / (1.0 - z),
         }
     }
 
     fn gradient(self, [x, y, z]: [f64; 3]) -> [f64; 3] {
+        // d(x^n)/dx, which is zero for n = 0 also where x is.
+        let slope = |x: f64, n: i32| if n == 0 { 0.0 } else { f64::from(n) * x.powi(n - 1) };
         match self {
             Self::Monomial(e) => {
                 let p = [x, y, z];
                 std::array::from_fn(|k| {
                     (0..3)
-                        .map(|i| match (i == k, e[i]) {
-                            (false, n) => p[i].powi(n),
-                            (true, 0) => 0.0,
-                            (true, n) => f64::from(n) * p[i].powi(n - 1),
-                        })
+                        .map(|i| if i == k { slope(p[i], e[i]) } else { p[i].powi(e[i]) })
                         .product()
                 })
             }
-            Self::OverTip if z == 1.0 => [0.0; 3],
-            Self::OverTip => {
+            // That of x y/(1 - z) tends to no limit there, only to bounds; those of higher powers
+            // to zero.
+            Self::OverTip(_) if z == 1.0 => [0.0; 3],
+            Self::OverTip([a, b]) => {
                 let t = 1.0 - z;
-                [y / t, x / t, x * y / (t * t)]
+                let (u, v) = (x.powi(a), y.powi(b));
+                [slope(x, a) * v / t, u * slope(y, b) / t, u * v / (t * t)]
             }
         }
     }
@@ -54,8 +55,10 @@ fn terms(kind: ElementKind) -> Vec<Term> {
                 let squares = e.iter().filter(|e| **e == 2).count();
                 let belongs = match kind {
                     ElementKind::Tet4 | ElementKind::Pyramid5 => sum <= 1,
-                    ElementKind::Tet10 => sum <= 2,
+                    ElementKind::Tet10 | ElementKind::Pyramid13 => sum <= 2,
                     ElementKind::Prism6 => a + b <= 1 && c <= 1,
+                    // Quadratic in the triangle times linear, and the other way round.
+                    ElementKind::Prism15 => a + b <= 2 && sum <= 3,
                     ElementKind::Hex8 => largest <= 1,
                     ElementKind::Hex20 => squares <= 1,
                     ElementKind::Hex27 => true,
@@ -66,9 +69,14 @@ fn terms(kind: ElementKind) -> Vec<Term> {
             }
         }
     }
-    if kind == ElementKind::Pyramid5 {
-        out.push(Term::OverTip);
-    }
+    let over_tip: &[[i32; 2]] = match kind {
+        ElementKind::Pyramid5 => &[[1, 1]],
+        // On the sides, y = 1 - z and the like, they are x, x^2 and x y: quadratic there; on the
+        // base, with x y, those of a quadrangle of eight nodes.
+        ElementKind::Pyramid13 => &[[1, 1], [2, 1], [1, 2]],
+        _ => &[],
+    };
+    out.extend(over_tip.iter().map(|e| Term::OverTip(*e)));
     out
 }
 

@@ -167,9 +167,9 @@ impl Mesh {
         }
     }
 
-    /// Quadratic elements in the place of linear tetrahedra (ten nodes) and hexahedra (20), with
-    /// straight edges: nodes in the middles of edges are added behind the others. Elements of other
-    /// kinds stay as they are.
+    /// Quadratic elements in the place of linear tetrahedra (ten nodes), pyramids (13), prisms (15)
+    /// and hexahedra (20), with straight edges: nodes in the middles of edges are added behind the
+    /// others. Elements of other kinds stay as they are.
     #[must_use]
     pub fn into_quadratic(mut self) -> Self {
         if !self.broken().is_empty() {
@@ -177,10 +177,8 @@ impl Mesh {
         }
         let mut middles: BTreeMap<[usize; 2], usize> = BTreeMap::new();
         for element in &mut self.elements {
-            let kind = match element.kind {
-                ElementKind::Tet4 => ElementKind::Tet10,
-                ElementKind::Hex8 => ElementKind::Hex20,
-                _ => continue,
+            let Some(kind) = element.kind.with_middles() else {
+                continue;
             };
             for [a, b] in kind.edges() {
                 let (a, b) = (element.nodes[*a], element.nodes[*b]);

@@ -8,8 +8,8 @@ use proptest::prelude::*;
 fn inside(kind: ElementKind, [a, b, c]: [f64; 3]) -> [f64; 3] {
     match kind {
         ElementKind::Tet4 | ElementKind::Tet10 => [a, b * (1.0 - a), c * (1.0 - a) * (1.0 - b)],
-        ElementKind::Prism6 => [a, b * (1.0 - a), 2.0 * c - 1.0],
-        ElementKind::Pyramid5 => [
+        ElementKind::Prism6 | ElementKind::Prism15 => [a, b * (1.0 - a), 2.0 * c - 1.0],
+        ElementKind::Pyramid5 | ElementKind::Pyramid13 => [
             (2.0 * a - 1.0) * (1.0 - 0.9 * c),
             (2.0 * b - 1.0) * (1.0 - 0.9 * c),
             0.9 * c,
@@ -93,9 +93,9 @@ fn integral(kind: ElementKind, [a, b, c]: [i32; 3]) -> f64 {
         ElementKind::Tet4 | ElementKind::Tet10 => {
             factorial(a) * factorial(b) * factorial(c) / factorial(a + b + c + 3)
         }
-        ElementKind::Prism6 => factorial(a) * factorial(b) / factorial(a + b + 2) * on_line(c),
+        ElementKind::Prism6 | ElementKind::Prism15 => factorial(a) * factorial(b) / factorial(a + b + 2) * on_line(c),
         // Over the square of half edge 1 - z: on_line(a) on_line(b) (1 - z)^(a + b + 2) z^c.
-        ElementKind::Pyramid5 => {
+        ElementKind::Pyramid5 | ElementKind::Pyramid13 => {
             let n = a + b + 2;
             on_line(a) * on_line(b) * factorial(n) * factorial(c) / factorial(n + c + 1)
         }

@@ -12,6 +12,7 @@ mod muscles;
 mod ogden;
 mod pieces;
 mod plastic;
+mod quadratic_cells;
 mod relaxing;
 mod sheets;
 mod strains;

@@ -180,6 +180,8 @@ fn add_cell(
         28 => (Kind::Quadrangle9, &[]),
         24 => (Kind::Volume(ElementKind::Tet10), &[]),
         25 => (Kind::Volume(ElementKind::Hex20), &[]),
+        26 => (Kind::Volume(ElementKind::Prism15), &[]),
+        27 => (Kind::Volume(ElementKind::Pyramid13), &[]),
         29 => (Kind::Volume(ElementKind::Hex27), &[]),
         _ => {
             return Err(MeshError::UnsupportedElement {
@@ -204,8 +206,6 @@ fn other(number: i64) -> &'static str {
         0 => "empty cell",
         15 => "pentagonal prism",
         16 => "hexagonal prism",
-        26 => "15-node prism",
-        27 => "13-node pyramid",
         30 => "6-node quadrangle",
         31 => "12-node prism",
         32 => "18-node prism",

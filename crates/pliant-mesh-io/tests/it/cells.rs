@@ -34,6 +34,27 @@ const HEX_MIDDLES: [&[usize]; 12] = [
     &[2, 6],
     &[3, 7],
 ];
+const WEDGE_MIDDLES: [&[usize]; 9] = [
+    &[0, 1],
+    &[1, 2],
+    &[2, 0],
+    &[3, 4],
+    &[4, 5],
+    &[5, 3],
+    &[0, 3],
+    &[1, 4],
+    &[2, 5],
+];
+const PYRAMID_MIDDLES: [&[usize]; 8] = [
+    &[0, 1],
+    &[1, 2],
+    &[2, 3],
+    &[3, 0],
+    &[0, 4],
+    &[1, 4],
+    &[2, 4],
+    &[3, 4],
+];
 /// Faces at -x, x, -y, y, -z, z, and the whole cell.
 const HEX_CENTRES: [&[usize]; 7] = [
     &[0, 3, 4, 7],
@@ -88,6 +109,8 @@ pub(crate) fn cells() -> Vec<Cell> {
         (24, Some("c3d10mh"), with_middles(&TET, &TET_MIDDLES), 1.0 / 6.0),
         (25, Some("C3D20"), with_middles(&hex, &HEX_MIDDLES), 1.0),
         (29, None, with_middles(&hex, &all), 1.0),
+        (26, Some("C3D15"), with_middles(&wedge, &WEDGE_MIDDLES), 0.5),
+        (27, None, with_middles(&pyramid, &PYRAMID_MIDDLES), 1.0 / 3.0),
     ];
     let mut out = Vec::new();
     for (index, (vtk, abaqus, nodes, volume)) in kinds.into_iter().enumerate() {

@@ -23,7 +23,7 @@ pub(crate) fn abaqus() -> String {
         elements += "\n";
     }
     out += &elements;
-    out += "*ELSET, ELSET=rest, GENERATE\n20, 60, 10\n*ELSET, elset=all elements\nrest, \"soft core\",\n\
+    out += "*ELSET, ELSET=rest, GENERATE\n20, 70, 10\n*ELSET, elset=all elements\nrest, \"soft core\",\n\
             *NSET,\n NSET=base\n1, 2,\n3\n*END PART\n*Assembly, name=A\n*Instance, name=one-1, part=one\n*End Instance\n\
             *Nset, nset=TIP, instance=one-1\n4,\n*End Assembly\n*MATERIAL, NAME=rubber\n*ELASTIC\n1e6, 0.3\n";
     out
@@ -51,13 +51,13 @@ fn abaqus_cells_and_sets() {
         ),
         (&[0][..], &[][..])
     );
-    assert_eq!(group("rest").volumes, [0, 1, 2, 3, 4]);
+    assert_eq!(group("rest").volumes, [0, 1, 2, 3, 4, 5]);
     assert_eq!(
         (
             group("all elements").tetrahedra.len(),
             group("all elements").volumes.len()
         ),
-        (1, 5)
+        (1, 6)
     );
     assert_eq!(group("All").vertices.len(), mesh.vertices.len());
     assert_eq!(
@@ -145,7 +145,11 @@ fn abaqus_mistakes_name_the_line() {
             "*ELEMENT, TYPE=C3D4\n1,1,2,3,4\n1,1,2,3,4",
             "line 8: expected a number for each element",
         ),
-        ("*ELEMENT, TYPE=C3D15\n", "line 6: elements of type \"C3D15\""),
+        ("*ELEMENT, TYPE=C3D27\n", "line 6: elements of type \"C3D27\""),
+        (
+            "*ELEMENT, TYPE=C3D15\n1,1,2,3,4,1,2,3,4,1,2,3,4,1,2",
+            "line 7: expected 15 nodes of element 1, found \"14\"",
+        ),
         ("*ELEMENT, TYPE=C3D40\n", "line 6: elements of type \"C3D40\""),
         ("*ELEMENT, ELSET=a\n", "line 6: expected *ELEMENT, TYPE="),
         ("*NODE\n1,0,0,0", "line 7: a second node"),

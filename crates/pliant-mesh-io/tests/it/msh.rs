@@ -154,6 +154,27 @@ fn volumes_of_all_kinds_are_read_in_the_order_of_the_library() {
     use pliant_continuum::ElementKind;
     type Pairs = &'static [&'static [usize]];
     const TET: Pairs = &[&[0, 1], &[1, 2], &[2, 0], &[3, 0], &[2, 3], &[1, 3]];
+    const PRISM: Pairs = &[
+        &[0, 1],
+        &[0, 2],
+        &[0, 3],
+        &[1, 2],
+        &[1, 4],
+        &[2, 5],
+        &[3, 4],
+        &[3, 5],
+        &[4, 5],
+    ];
+    const PYRAMID: Pairs = &[
+        &[0, 1],
+        &[0, 3],
+        &[0, 4],
+        &[1, 2],
+        &[1, 4],
+        &[2, 3],
+        &[2, 4],
+        &[3, 4],
+    ];
     const HEX: Pairs = &[
         &[0, 1],
         &[0, 3],
@@ -181,6 +202,8 @@ fn volumes_of_all_kinds_are_read_in_the_order_of_the_library() {
         (7, ElementKind::Pyramid5, &[]),
         (11, ElementKind::Tet10, TET),
         (17, ElementKind::Hex20, &HEX[..12]),
+        (18, ElementKind::Prism15, PRISM),
+        (19, ElementKind::Pyramid13, PYRAMID),
         (12, ElementKind::Hex27, HEX),
     ] {
         let mut nodes = kind.reference_nodes();

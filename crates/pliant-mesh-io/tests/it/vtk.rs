@@ -22,7 +22,7 @@ fn lists(cells: &[Cell]) -> (Vec<[f64; 3]>, Vec<i64>, Vec<Vec<i64>>) {
 fn check(mesh: &Mesh, what: &str) {
     let solid = mesh.solid(1.0);
     assert_eq!(solid.defects(), [], "{what}");
-    assert_eq!((mesh.tetrahedra.len(), mesh.volumes.len()), (1, 6), "{what}");
+    assert_eq!((mesh.tetrahedra.len(), mesh.volumes.len()), (1, 8), "{what}");
     let expected: f64 = cells().iter().map(|c| c.volume).sum();
     let found = solid.volume().unwrap();
     // Sums of some hundred terms of size one.
@@ -31,7 +31,7 @@ fn check(mesh: &Mesh, what: &str) {
     let names: Vec<_> = mesh.groups.iter().map(|g| g.name.as_str()).collect();
     assert_eq!(names[..2], ["material_-2", "material_5"], "{what}");
     assert_eq!(mesh.groups[0].tetrahedra, [0], "{what}");
-    assert_eq!(mesh.groups[1].volumes, [0, 1, 2, 3, 4, 5], "{what}");
+    assert_eq!(mesh.groups[1].volumes, [0, 1, 2, 3, 4, 5, 6, 7], "{what}");
 }
 
 fn material(cells: &[Cell]) -> Vec<i64> {
@@ -292,7 +292,7 @@ fn legacy_files_hold_all_cells() {
         for new in [false, true] {
             let mesh = parse_vtk(&legacy(binary, new)).unwrap_or_else(|e| panic!("{binary} {new}: {e}"));
             check(&mesh, &format!("binary {binary}, new {new}"));
-            assert_eq!(mesh.groups.len(), 2 + 7, "a part for each cell");
+            assert_eq!(mesh.groups.len(), 2 + 9, "a part for each cell");
         }
     }
 }
@@ -392,11 +392,11 @@ fn mistakes_name_the_line_and_what_was_expected() {
         ),
         ("double", "float128", "line 5: expected a type of numbers"),
         (
-            "CELLS 7",
-            "CELLS 8",
-            "line 8: expected the number of nodes of cell 7",
+            "CELLS 9",
+            "CELLS 10",
+            "line 8: expected the number of nodes of cell 9",
         ),
-        ("CELLS 7", "CELLS 6", "line 8: expected 87 numbers of 6 cells"),
+        ("CELLS 9", "CELLS 8", "line 8: expected 117 numbers of 8 cells"),
         ("\n10 12 ", "\n10 99 ", "line 7: elements of type 99 (unknown"),
         ("\n10 12 ", "\n10 42 ", "line 7: elements of type 42 (polyhedron)"),
         (
@@ -404,7 +404,7 @@ fn mistakes_name_the_line_and_what_was_expected() {
             "\n12 12 ",
             "line 7: expected 8 nodes in cell 0 of type 12, found 4",
         ),
-        ("CELL_TYPES 7", "CELL_TYPES 6", "line 10: expected a section"),
+        ("CELL_TYPES 9", "CELL_TYPES 8", "line 10: expected a section"),
         ("CELL_DATA", "CELL_DOTA", "line 17: expected a section"),
     ] {
         refused(&text, [from, to], wanted, parse_vtk);

@@ -28,8 +28,12 @@ pub enum CellKind {
     Tetrahedron10,
     /// A pyramid of 5 nodes.
     Pyramid5,
+    /// A pyramid of 13 nodes.
+    Pyramid13,
     /// A prism of 6 nodes.
     Prism6,
+    /// A prism of 15 nodes.
+    Prism15,
     /// A hexahedron of 8 nodes.
     Hexahedron8,
     /// A hexahedron of 20 nodes.
@@ -48,7 +52,9 @@ impl CellKind {
             Self::Tetrahedron4 => 10,
             Self::Tetrahedron10 => 24,
             Self::Pyramid5 => 14,
+            Self::Pyramid13 => 27,
             Self::Prism6 => 13,
+            Self::Prism15 => 26,
             Self::Hexahedron8 => 12,
             Self::Hexahedron20 => 25,
             Self::Hexahedron27 => 29,

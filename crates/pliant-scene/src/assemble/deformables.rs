@@ -196,7 +196,7 @@ pub(super) fn cells_of(
         if !counts.contains(&cell.len()) {
             let known: Vec<String> = counts.iter().map(usize::to_string).collect();
             let message = format!(
-                "a cell of `{name}` has {} corners where {} make one",
+                "a cell of `{name}` has {} points where {} make one",
                 cell.len(),
                 known.join(" or ")
             );

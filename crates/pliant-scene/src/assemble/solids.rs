@@ -258,18 +258,14 @@ fn solid_mesh(builder: &Builder<'_>, spec: &Spec, repeats: usize) -> Result<(Mes
 
 /// A mesh that stands in the scene.
 fn given_mesh(builder: &Builder<'_>, name: &str, spec: &CellsSpec) -> Result<Mesh> {
-    const KINDS: [ElementKind; 4] = [
-        ElementKind::Tet4,
-        ElementKind::Pyramid5,
-        ElementKind::Prism6,
-        ElementKind::Hex8,
-    ];
     let all = elements(spec.points.len(), spec.cells.len());
     builder.check_size(Where::Field(name, "cells"), all)?;
-    let counts = KINDS.map(ElementKind::node_count);
+    // No two kinds have as many nodes.
+    let mut counts = ElementKind::ALL.map(ElementKind::node_count);
+    counts.sort_unstable();
     let (nodes, cells) = deformables::cells_of(builder, name, spec, &counts)?;
     let element = |corners: Vec<usize>| {
-        let kind = KINDS.iter().find(|k| k.node_count() == corners.len());
+        let kind = ElementKind::ALL.iter().find(|k| k.node_count() == corners.len());
         kind.map(|kind| Element::new(*kind, &corners))
     };
     let elements = cells.into_iter().filter_map(element).collect();

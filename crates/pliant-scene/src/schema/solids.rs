@@ -147,8 +147,8 @@ pub enum SolidShape {
     Tube(SolidTube),
     /// The volumes of a mesh file.
     File(SolidFile),
-    /// Points, and cells between them: tetrahedra, pyramids, prisms and hexahedra, by the count of
-    /// their corners.
+    /// Points, and cells between them: tetrahedra, pyramids, prisms and hexahedra, linear ones and
+    /// quadratic ones, by the count of their points.
     Cells(CellsSpec),
 }
 
@@ -158,7 +158,8 @@ pub enum SolidShape {
 pub struct CellsSpec {
     /// Its nodes.
     pub points: Vec<Triple<Length>>,
-    /// The corners of each cell, points counted from zero.
+    /// The points of each cell, counted from zero: its corners, then of quadratic cells the
+    /// middles of its edges.
     pub cells: Vec<Vec<Quantity<Pure>>>,
 }
 

@@ -40,6 +40,7 @@ mod located;
 mod loops;
 mod memory;
 mod missed;
+mod mixed_solids;
 mod modes;
 mod motors;
 mod muscles;

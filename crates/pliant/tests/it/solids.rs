@@ -42,6 +42,8 @@ pub(crate) fn patch(kind: ElementKind) -> Mesh {
             }
             mesh
         }
+        ElementKind::Prism15 => patch(ElementKind::Prism6).into_quadratic(),
+        ElementKind::Pyramid13 => patch(ElementKind::Pyramid5).into_quadratic(),
         ElementKind::Prism6 => {
             let halves = |e: &Element| {
                 let n = &e.nodes;

@@ -618,7 +618,7 @@ fn mistakes_in_parts_on_points_are_shown_where_they_are() {
             &solid,
             "[[0, 1, 2, 3]]",
             "[[0, 1, 2]]",
-            "has 3 corners where 4 or 5 or 6 or 8 make one",
+            "has 3 points where 4 or 5 or 6 or 8 or 10 or 13 or 15 or 20 or 27 make one",
             "[[0, 1, 2]]",
         ),
         (&solid, "[[0, 1, 2, 3]]", "[[0, 1, 2, 4]]", "4", "[[0, 1, 2, 4]]"),
@@ -642,7 +642,7 @@ fn mistakes_in_parts_on_points_are_shown_where_they_are() {
             &sheet,
             "[0, 3, 1]",
             "[0, 3]",
-            "has 2 corners where 3 or 4 make one",
+            "has 2 points where 3 or 4 make one",
             "[[0, 1, 2], [0, 3]]",
         ),
     ] {

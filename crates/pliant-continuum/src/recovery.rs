@@ -135,7 +135,11 @@ fn basis(kind: ElementKind, points: usize) -> &'static [[i32; 3]] {
         ElementKind::Prism15 => WEDGE,
         ElementKind::Hex8 | ElementKind::Hex20 | ElementKind::Hex27 => TRILINEAR,
     };
-    if points < wanted.len() { &TRILINEAR[..1] } else { wanted }
+    if points < wanted.len() {
+        &TRILINEAR[..1]
+    } else {
+        wanted
+    }
 }
 
 /// The matrix from the quadrature points of a kind to its nodes: `B (A^T A)^-1 A^T` with the basis
@@ -164,19 +168,20 @@ mod tests {
     use super::*;
 
     /// Values that the basis holds come back at the nodes: a constant everywhere, a linear function
-    /// of the reference cell where it is fitted.
+    /// of the reference cell where it is fitted, and products of coordinates where these are.
     #[test]
     fn polynomials_of_the_basis_are_carried_exactly() {
         for kind in ElementKind::ALL {
             let (_, count, matrix) = extrapolation(kind);
             let points = kind.quadrature(kind.stiffness_degree()).points;
-            let linear = basis(kind, count).len() > 1;
+            let linear = if basis(kind, count).len() > 1 { 1.0 } else { 0.0 };
+            let along = match kind {
+                ElementKind::Prism15 | ElementKind::Hex8 | ElementKind::Hex20 | ElementKind::Hex27 => 1.0,
+                _ => 0.0,
+            };
             let of = |p: &[f64; 3]| {
-                2.0 + if linear {
-                    p[0] - 3.0 * p[1] + 0.5 * p[2]
-                } else {
-                    0.0
-                }
+                let sum = p[0] - 3.0 * p[1] + 0.5 * p[2];
+                2.0 + linear * sum + along * p[2] * (2.0 * p[0] - p[1])
             };
             for (row, node) in matrix.chunks_exact(count).zip(kind.reference_nodes()) {
                 let found: f64 = row.iter().zip(&points).map(|(m, p)| m * of(p)).sum();

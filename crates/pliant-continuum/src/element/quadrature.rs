@@ -66,7 +66,11 @@ impl Quadrature {
                 // x = a (1 - z), y = b (1 - z): two more powers of z; x y/(1 - z) stays a
                 // polynomial, of no higher degree in a and in b than it has in x and in y, and
                 // of a lower one in 1 - z.
-                let least = if kind == ElementKind::Pyramid13 && degree > 1 { 3 } else { 2 };
+                let least = if kind == ElementKind::Pyramid13 && degree > 1 {
+                    3
+                } else {
+                    2
+                };
                 for (z, wz) in unit((degree + 3).div_ceil(2)) {
                     let t = 1.0 - z;
                     for (b, wb) in gauss(n.max(least)) {
@@ -100,7 +104,11 @@ fn triangle(degree: usize) -> Vec<([f64; 2], f64)> {
             let near = (8.0 - root + sign * (38.0 - 44.0 * 0.4f64.sqrt()).sqrt()) / 18.0;
             let weight = (620.0 + sign * (213_125.0 - 53_320.0 * root).sqrt()) / 7440.0;
             let far = 1.0 - 2.0 * near;
-            out.extend([([near, near], weight), ([far, near], weight), ([near, far], weight)]);
+            out.extend([
+                ([near, near], weight),
+                ([far, near], weight),
+                ([near, far], weight),
+            ]);
         }
         return out;
     }

@@ -28,7 +28,13 @@ impl Term {
                 let p = [x, y, z];
                 std::array::from_fn(|k| {
                     (0..3)
-                        .map(|i| if i == k { slope(p[i], e[i]) } else { p[i].powi(e[i]) })
+                        .map(|i| {
+                            if i == k {
+                                slope(p[i], e[i])
+                            } else {
+                                p[i].powi(e[i])
+                            }
+                        })
                         .product()
                 })
             }

@@ -93,7 +93,9 @@ fn integral(kind: ElementKind, [a, b, c]: [i32; 3]) -> f64 {
         ElementKind::Tet4 | ElementKind::Tet10 => {
             factorial(a) * factorial(b) * factorial(c) / factorial(a + b + c + 3)
         }
-        ElementKind::Prism6 | ElementKind::Prism15 => factorial(a) * factorial(b) / factorial(a + b + 2) * on_line(c),
+        ElementKind::Prism6 | ElementKind::Prism15 => {
+            factorial(a) * factorial(b) / factorial(a + b + 2) * on_line(c)
+        }
         // Over the square of half edge 1 - z: on_line(a) on_line(b) (1 - z)^(a + b + 2) z^c.
         ElementKind::Pyramid5 | ElementKind::Pyramid13 => {
             let n = a + b + 2;

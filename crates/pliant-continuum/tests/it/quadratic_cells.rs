@@ -119,7 +119,12 @@ fn the_tip_of_a_pyramid_has_values_and_gradients() {
             let expected = if k == 4 { 1.0 } else { 0.0 };
             assert!((n - expected).abs() < 1e-13, "{kind:?} {k} {n}");
         }
-        for (a, b) in at.gradients.as_flattened().iter().zip(near.gradients.as_flattened()) {
+        for (a, b) in at
+            .gradients
+            .as_flattened()
+            .iter()
+            .zip(near.gradients.as_flattened())
+        {
             assert!((a - b).abs() < 1e-8, "{kind:?} {a} {b}");
         }
     }
@@ -328,10 +333,7 @@ fn broken_quadratic_cells_are_named() {
             mesh.check().unwrap_err().to_string()
         };
         let short = refused(&|m| m.elements[0].nodes.truncate(9));
-        assert!(
-            short.contains(name) && short.contains("has 9 nodes"),
-            "{short}"
-        );
+        assert!(short.contains(name) && short.contains("has 9 nodes"), "{short}");
         let last = kind.node_count() - 1;
         let folded = refused(&|m| m.nodes[last] = affine([3.0, 3.0, -5.0]));
         assert!(folded.contains("folded"), "{folded}");

@@ -195,7 +195,11 @@ fn bending_and_torsion_are_exact_in_quadratic_elements() {
     let mut mesh = all_kinds().into_quadratic();
     for x in &mut mesh.nodes {
         let [along, y, z] = *x;
-        *x = [along + 0.3 * y - 0.1 * z, 0.9 * y + 0.2 * z - 0.4, 1.1 * z - 0.5 + 0.1 * along];
+        *x = [
+            along + 0.3 * y - 0.1 * z,
+            0.9 * y + 0.2 * z - 0.4,
+            1.1 * z - 0.5 + 0.1 * along,
+        ];
     }
     assert_eq!(mesh.defects(), []);
     let (off, simulation, parts) = at_rest(&mesh, motion);
@@ -283,10 +287,20 @@ fn cantilevers_of_quadratic_elements_sag_as_timoshenkos_beam() {
             assert!(mesh.elements.iter().all(|e| e.kind.is_quadratic()));
             let (found, coarse) = (sag(&mesh, poisson), sag(&linear, poisson));
             println!("{poisson} {:?}: {found:.5}, linear {coarse:.5}", slabs[0]);
+            // Strains of tetrahedra are linear in each, those of the others of higher degree; what is
+            // left of these is of the beam itself, which is ten times as long as it is high.
+            let tolerance = if slabs.contains(&Slab::Tetrahedra) {
+                1.2e-3
+            } else {
+                3e-4
+            };
+            assert!((found - 1.0).abs() < tolerance, "{slabs:?} {found}");
+            assert!(coarse < 0.8, "{slabs:?} {coarse}");
             found
         });
+        let hexahedra = found[0];
         for sag in found {
-            assert!((sag - 1.0).abs() < 4e-3, "{found:?}");
+            assert!((sag / hexahedra - 1.0).abs() < 1.2e-3, "{found:?}");
         }
     }
 }

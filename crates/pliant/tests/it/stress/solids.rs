@@ -1,6 +1,7 @@
 //! Beams, cylinders and Cook's membrane: stresses that vary.
 
 use super::*;
+use crate::mixed_solids::{Slab, cut};
 
 /// Rest under forces on nodes.
 fn loaded(model: Model, nodes: NodeId, forces: &[(usize, [f64; 3])]) -> Simulation {
@@ -21,6 +22,8 @@ fn a_deflected_beam_has_the_stress_of_its_moment() {
         (ElementKind::Hex20, Solid::linear(1e6, 0.0)),
         (ElementKind::Hex20, Solid::corotational(1e6, 0.3)),
         (ElementKind::Tet10, Solid::linear(1e6, 0.3)),
+        (ElementKind::Prism15, Solid::linear(1e6, 0.3)),
+        (ElementKind::Pyramid13, Solid::corotational(1e6, 0.3)),
         (
             ElementKind::Hex20,
             Solid::hyperelastic(StrainEnergy::neo_hookean(1e6, 0.3)),
@@ -30,6 +33,8 @@ fn a_deflected_beam_has_the_stress_of_its_moment() {
         let mesh = Mesh::hexahedral_box([length, side, side], [10, 2, 2]).unwrap();
         let mesh = match kind {
             ElementKind::Tet10 => mesh.into_tetrahedra().into_quadratic(),
+            ElementKind::Prism15 => cut(&mesh, &[Slab::Prisms]).into_quadratic(),
+            ElementKind::Pyramid13 => cut(&mesh, &[Slab::Pyramids]).into_quadratic(),
             _ => mesh.into_quadratic(),
         };
         let mut model = Model::new();

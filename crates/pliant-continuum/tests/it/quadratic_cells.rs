@@ -263,7 +263,7 @@ fn masses_and_stiffnesses_are_those_of_another_program() {
 /// edge of its base moved out: its side, which stands over a projection of area 1, moves by `s`
 /// times a function of mean 1/3. Masses are exact too, and put right from their mirror images.
 #[test]
-fn bent_edges_have_their_volume() {
+fn curved_edges_have_their_volume() {
     let s = 0.15;
     let cases = [
         (ElementKind::Prism15, vec![6, 9], 1.0 + 2.0 * 2.0 / 3.0 * s),

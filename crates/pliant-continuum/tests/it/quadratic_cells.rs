@@ -39,6 +39,9 @@ fn affine(x: [f64; 3]) -> [f64; 3] {
     MAP.map(|row| row[0] * x[0] + row[1] * x[1] + row[2] * x[2])
 }
 
+/// All shape functions at a point.
+type Functions = fn([f64; 3]) -> Vec<f64>;
+
 /// The functions of Bedrosian's pyramid as he writes them.
 fn bedrosian([x, y, z]: [f64; 3]) -> Vec<f64> {
     let t = 1.0 - z;
@@ -78,7 +81,7 @@ proptest! {
     #[test]
     fn functions_are_the_published_ones([a, b, c] in prop::array::uniform3(0.02f64..0.9)) {
         let t = 1.0 - c;
-        let cases: [(ElementKind, [f64; 3], fn([f64; 3]) -> Vec<f64>); 2] = [
+        let cases: [(ElementKind, [f64; 3], Functions); 2] = [
             (ElementKind::Pyramid13, [(2.0 * a - 1.0) * t, (2.0 * b - 1.0) * t, c], bedrosian),
             (ElementKind::Prism15, [a, b * (1.0 - a), 2.0 * c - 1.0], serendipity),
         ];

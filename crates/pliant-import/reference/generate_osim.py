@@ -5,7 +5,8 @@ Needs the packages opensim (4.6) and numpy; `osim.py` beside it, but not Pliant.
 
 Each model is at its own start, with its speeds: places and rotations of the bodies; accelerations of coordinates by
 gravity and velocities alone, and with each force of the model switched on by itself (actuators with a control of one);
-the inverse of the mass matrix over coordinates that are free; half a second of falling without forces.
+the inverse of the mass matrix over coordinates that are free; half a second of falling without forces. Of paths that
+wrap there are lengths over the range of a coordinate.
 """
 
 import json
@@ -72,10 +73,28 @@ def spline(x, y):
     return {"x": x, "y": y, "places": list(places), "values": values}
 
 
+def wraps():
+    """Lengths of the paths of `wraps.osim`."""
+    model = opensim.Model(str(MODELS / "wraps.osim"))
+    state = model.initSystem()
+    elbow = model.getCoordinateSet().get("elbow")
+    out = []
+    for angle in np.linspace(-0.95, 2.05, 16):
+        elbow.setValue(state, angle)
+        model.realizePosition(state)
+        lengths = {}
+        for name in ["over_cylinder", "over_ball", "over_tilted", "triceps"]:
+            path = opensim.PathActuator.safeDownCast(model.getForceSet().get(name)).getGeometryPath()
+            lengths[name] = path.getLength(state)
+        out.append({"elbow": angle, "lengths": lengths})
+    return out
+
+
 def main():
     out = {"opensim": opensim.GetVersion(), "duration": osim.DURATION}
     out["cases"] = [case(file) for file in FORCES]
     out["splines"] = [spline(*s) for s in SPLINES]
+    out["wraps"] = wraps()
     text = json.dumps(out, indent=1, default=float)
     (HERE.parent / "tests" / "it" / "osim.json").write_text(text + "\n")
 

@@ -106,8 +106,12 @@ pub(crate) fn split_chains(robot: &mut Robot, tree: &mut Tree) {
             *link = number[*link];
         }
     }
-    for (link, _) in extras.lines.iter_mut().flat_map(|line| &mut line.points) {
-        *link = link.map(|link| number[link]);
+    for line in &mut extras.lines {
+        let points = line.points.iter_mut().map(|(link, _)| link);
+        let surfaces = line.wraps.iter_mut().map(|wrap| &mut wrap.link);
+        for link in points.chain(surfaces) {
+            *link = link.map(|link| number[link]);
+        }
     }
     for tendon in &mut robot.tendons {
         let Course::Lines(branches) = &mut tendon.course else {

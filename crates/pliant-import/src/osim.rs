@@ -11,6 +11,7 @@ mod joints;
 mod muscles;
 mod paths;
 mod properties;
+mod wraps;
 
 pub(crate) use properties::well_formed;
 
@@ -44,6 +45,8 @@ struct ModelReader<'a> {
     links_of: Vec<Option<usize>>,
     /// Coordinates by name.
     handles: HashMap<String, Handle>,
+    /// Surfaces that paths may wrap around.
+    wraps: Vec<wraps::WrapObject>,
     /// The link of what collides with the ground.
     ground: Option<usize>,
     /// Numbers of materials, by the bits of their friction.
@@ -75,6 +78,7 @@ pub(crate) fn robot(tree: &mut Tree, root: usize) -> Result<Robot> {
         joints: Vec::new(),
         links_of: Vec::new(),
         handles: HashMap::new(),
+        wraps: Vec::new(),
         ground: None,
         surfaces: HashMap::new(),
         robot: Robot {

@@ -3,6 +3,7 @@
 use crate::geometry::{Frame, Inertia};
 use crate::xml::Spot;
 use pliant_dense::Vec3;
+use std::ops::Range;
 
 /// A robot at zero coordinates.
 pub(crate) struct Robot {
@@ -241,12 +242,35 @@ pub(crate) struct Site {
     pub(crate) spot: Spot,
 }
 
-/// A line through points that are fixed in links, or in the world, and what acts along it.
+/// A line through points that are fixed in links, or in the world, and around surfaces between
+/// them, and what acts along it.
 pub(crate) struct Line {
     pub(crate) name: String,
     pub(crate) points: Vec<(Option<usize>, Vec3)>,
+    pub(crate) wraps: Vec<Wrap>,
     pub(crate) effect: Along,
     pub(crate) spot: Spot,
+}
+
+/// A surface that a line wraps around where it meets it.
+pub(crate) struct Wrap {
+    pub(crate) name: String,
+    /// The link that the surface is fixed in, the world if none, and its frame there.
+    pub(crate) link: Option<usize>,
+    pub(crate) frame: Frame,
+    pub(crate) surface: WrapSurface,
+    /// The straight parts of the line that may wrap, by the numbers of their first points.
+    pub(crate) stretches: Range<usize>,
+    pub(crate) spot: Spot,
+}
+
+/// A surface in its own frame.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum WrapSurface {
+    /// A sphere of this radius (m).
+    Sphere(f64),
+    /// A cylinder about z of this radius (m), and the direction that lines go over if it is given.
+    Cylinder { radius: f64, over: Option<Vec3> },
 }
 
 /// An effect along a line.

@@ -7,6 +7,7 @@ mod flexes;
 mod joints;
 mod lines;
 mod tendons;
+mod wraps;
 
 use crate::geometry::Frame;
 use crate::layout::Layout;

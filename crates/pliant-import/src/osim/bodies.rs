@@ -2,8 +2,9 @@
 
 use super::ModelReader;
 use super::properties::{name, objects};
+use super::wraps::read_objects;
 use crate::error::ImportError;
-use crate::geometry::Inertia;
+use crate::geometry::{Frame, Inertia};
 use crate::xml::Spot;
 use pliant_dense::{Mat3, Vec3};
 
@@ -50,8 +51,8 @@ pub(super) fn read_bodies(reader: &mut ModelReader<'_>, model: usize) -> Result<
             return reader.tree.wrong(spot, "the body has no name".to_owned(), None);
         };
         pictures(reader, of);
-        wraps(reader, of);
         if name == "ground" {
+            read_objects(reader, of, &(None, Frame::IDENTITY))?;
             continue;
         }
         let known = [&PROPERTIES[..], &["inertia_yz"]].concat();
@@ -70,10 +71,12 @@ pub(super) fn read_bodies(reader: &mut ModelReader<'_>, model: usize) -> Result<
                 .wrong(spot, format!("the body `{name}` is there twice"), None);
         }
         reader.bodies.push(body);
+        let place = (Some(reader.bodies.len() - 1), Frame::IDENTITY);
+        read_objects(reader, of, &place)?;
     }
     for ground in reader.tree.all(model, "Ground") {
         pictures(reader, ground);
-        wraps(reader, ground);
+        read_objects(reader, ground, &(None, Frame::IDENTITY))?;
     }
     Ok(())
 }
@@ -85,16 +88,6 @@ fn pictures(reader: &mut ModelReader<'_>, of: usize) {
             let spot = reader.tree.elements[child].spot;
             reader.tree.remark(spot, "geometry of bodies is a picture only");
         }
-    }
-}
-
-/// Remarks on surfaces of a body around which muscles wrap.
-fn wraps(reader: &mut ModelReader<'_>, of: usize) {
-    for object in objects(reader.tree, of, "WrapObjectSet") {
-        let spot = reader.tree.elements[object].spot;
-        reader
-            .tree
-            .remark(spot, "surfaces around which paths wrap are not taken");
     }
 }
 

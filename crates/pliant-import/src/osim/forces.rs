@@ -278,15 +278,15 @@ fn read_path_actuator(reader: &mut ModelReader<'_>, of: usize) -> Result<()> {
         .expect(of, &[&COMMON[..], &["optimal_force"]].concat(), &["GeometryPath"]);
     let (name, optimal) = (own_name(reader, of), optimal(reader, of)?);
     match super::paths::read_path(reader, of)? {
-        Some(points) => super::paths::add_line(reader, of, name, points, Along::Pull(optimal)),
-        None => no_path(reader, of),
+        Ok(course) => super::paths::add_line(reader, of, name, course, Along::Pull(optimal)),
+        Err(reason) => no_path(reader, of, &reason),
     }
     Ok(())
 }
 
-fn no_path(reader: &mut ModelReader<'_>, of: usize) {
+fn no_path(reader: &mut ModelReader<'_>, of: usize, reason: &str) {
     let kind = reader.tree.elements[of].tag.clone();
-    let message = format!("a `{kind}` whose path moves in its bodies or wraps around something is not taken");
+    let message = format!("a `{kind}` whose path {reason} is not taken");
     reader.tree.remark(reader.spot(of), message);
 }
 
@@ -307,18 +307,18 @@ fn read_path_spring(reader: &mut ModelReader<'_>, of: usize) -> Result<()> {
     }
     let name = own_name(reader, of);
     match super::paths::read_path(reader, of)? {
-        Some(points) => super::paths::add_line(
+        Ok(course) => super::paths::add_line(
             reader,
             of,
             name,
-            points,
+            course,
             Along::Spring {
                 stiffness,
                 rest,
                 slack: true,
             },
         ),
-        None => no_path(reader, of),
+        Err(reason) => no_path(reader, of, &reason),
     }
     Ok(())
 }
@@ -337,7 +337,7 @@ fn read_spring(reader: &mut ModelReader<'_>, of: usize) -> Result<()> {
     reader
         .tree
         .expect(of, &[&COMMON[..], &known].concat(), &["connectors"]);
-    let mut points = Vec::new();
+    let mut course = super::paths::Course::default();
     for number in ["1", "2"] {
         let point = reader
             .tree
@@ -347,7 +347,7 @@ fn read_spring(reader: &mut ModelReader<'_>, of: usize) -> Result<()> {
             Some(_) => body_of(reader, of, &format!("body{number}"))?,
             None => reader.in_link(&reader.socket_place(of, &format!("body{number}"))?),
         };
-        points.push((link, frame.point(point.into())));
+        course.points.push((link, frame.point(point.into())));
     }
     let stiffness = reader.tree.not_negative(of, "stiffness")?.unwrap_or(1.0);
     let rest = reader.tree.not_negative(of, "rest_length")?.unwrap_or_default();
@@ -356,7 +356,7 @@ fn read_spring(reader: &mut ModelReader<'_>, of: usize) -> Result<()> {
         reader,
         of,
         name,
-        points,
+        course,
         Along::Spring {
             stiffness,
             rest,

@@ -2,6 +2,7 @@
 
 use super::ModelReader;
 use super::properties::objects;
+use super::wraps::read_objects;
 use crate::error::ImportError;
 use crate::geometry::{Frame, turn};
 use crate::xml::Attribute;
@@ -72,6 +73,7 @@ impl ModelReader<'_> {
             }
         }
         owners.push((String::new(), model));
+        let mut parts_of_frames = Vec::new();
         while let Some((owner, of)) = owners.pop() {
             let mut parts = Vec::new();
             if self.tree.elements[of].tag == "PhysicalOffsetFrame" && owner.starts_with("/componentset/") {
@@ -98,10 +100,22 @@ impl ModelReader<'_> {
                     frame,
                 };
                 let new = self.offsets.insert(path.clone(), offset).is_none();
+                parts_of_frames.push((path.clone(), part));
                 if new && path != owner {
                     owners.push((path, part));
                 }
             }
+        }
+        for (path, part) in parts_of_frames {
+            if self.tree.child(part, "WrapObjectSet").is_none() {
+                continue;
+            }
+            let Some(Offset { owner, parent, frame }) = self.offsets.get(&path) else {
+                continue;
+            };
+            let (body, outer) = self.resolve(owner, parent)?;
+            let place = (body, outer.then(frame));
+            read_objects(self, part, &place)?;
         }
         Ok(())
     }

@@ -72,12 +72,13 @@ const KNOWN: [&str; 17] = [
 /// Reads a muscle: one of Thelen or Millard et al. pulls; of others there is the length of the path.
 pub(super) fn read_muscle(reader: &mut ModelReader<'_>, of: usize, kind: &str) -> Result<()> {
     let spot = reader.spot(of);
-    let Some(points) = super::paths::read_path(reader, of)? else {
-        let message = format!(
-            "a `{kind}` whose path moves in its bodies or wraps around something is not taken: it does not pull"
-        );
-        reader.tree.remark(spot, message);
-        return Ok(());
+    let course = match super::paths::read_path(reader, of)? {
+        Ok(course) => course,
+        Err(reason) => {
+            let message = format!("a `{kind}` whose path {reason} is not taken: it does not pull");
+            reader.tree.remark(spot, message);
+            return Ok(());
+        }
     };
     let name = own_name(reader, of);
     let effect = match kind {
@@ -91,7 +92,7 @@ pub(super) fn read_muscle(reader: &mut ModelReader<'_>, of: usize, kind: &str) -
             Along::Nothing
         }
     };
-    super::paths::add_line(reader, of, name, points, effect);
+    super::paths::add_line(reader, of, name, course, effect);
     Ok(())
 }
 

@@ -1,6 +1,7 @@
 //! Lines through points of bodies, and what acts along them.
 
 use super::Writer;
+use super::wraps::{self, Obstacle};
 use crate::geometry::Frame;
 use crate::numbers::{number, position, text, tuple};
 use crate::robot::{Along, Line, Muscle};
@@ -13,21 +14,27 @@ pub(super) type Course = Vec<(Option<usize>, Frame)>;
 /// Lines through points, and what acts along them.
 pub(super) fn write_lines(writer: &mut Writer<'_>) {
     let robot = writer.robot;
-    for Line {
-        name,
-        points,
-        effect,
-        spot,
-    } in &robot.extras.lines
-    {
+    for line in &robot.extras.lines {
+        let Line {
+            name,
+            points,
+            effect,
+            spot,
+            ..
+        } = line;
         let course = course(writer, points);
-        if is_still(&course) {
+        let obstacles = wraps::obstacles(writer, line, &course);
+        let moves = |obstacle: &Obstacle| obstacle.owner != course[0].0;
+        if is_still(&course) && !obstacles.iter().any(moves) {
             let message = "a line that stays in one body has no effect, and is left out";
             writer.tree.remark(*spot, message);
             continue;
         }
         let line = writer.name(name);
-        write_ropes(writer, &line, &line, &[course]);
+        match obstacles.is_empty() {
+            true => write_ropes(writer, &line, &line, &[course]),
+            false => write_wrapped_rope(writer, &line, course, &obstacles),
+        }
         act_along(writer, &line, name, effect);
     }
 }
@@ -47,6 +54,44 @@ pub(super) fn is_still(course: &Course) -> bool {
 /// Writes the node of ropes through these points, with a node of points on each body, which are
 /// named by what the ropes are of.
 pub(super) fn write_ropes(writer: &mut Writer<'_>, node: &str, of: &str, courses: &[Course]) {
+    let (parents, ropes) = write_points(writer, of, courses);
+    let ropes: Vec<String> = ropes
+        .iter()
+        .map(|ends| format!("(points: [{}], rest: 0)", ends.join(", ")))
+        .collect();
+    writer.tendons.push(format!(
+        "Mapped(name: {}, parents: [{}], mapping: Rope(ropes: [{}])),",
+        text(node),
+        parents.join(", "),
+        ropes.join(", ")
+    ));
+}
+
+/// Writes the node of a rope that wraps around obstacles.
+fn write_wrapped_rope(writer: &mut Writer<'_>, node: &str, course: Course, obstacles: &[Obstacle]) {
+    let (mut parents, ropes) = write_points(writer, node, &[course]);
+    for owner in obstacles.iter().filter_map(|obstacle| obstacle.owner) {
+        let body = text(&writer.links[owner]);
+        if !parents.contains(&body) {
+            parents.push(body);
+        }
+    }
+    let ends: Vec<String> = ropes.into_iter().flatten().collect();
+    let obstacles: Vec<String> = obstacles
+        .iter()
+        .map(|obstacle| obstacle.text(&writer.links))
+        .collect();
+    writer.tendons.push(format!(
+        "Mapped(name: {}, parents: [{}], mapping: WrappedRope(ropes: [(points: [{}], obstacles: [{}], rest: 0)])),",
+        text(node),
+        parents.join(", "),
+        ends.join(", "),
+        obstacles.join(", ")
+    ));
+}
+
+/// Writes a node of points on each body: the names of these nodes, and the points of each course.
+fn write_points(writer: &mut Writer<'_>, of: &str, courses: &[Course]) -> (Vec<String>, Vec<Vec<String>>) {
     // The points of each body are a node, in the order in which the lines come by.
     let mut nodes: Vec<(usize, String, Vec<String>)> = Vec::new();
     let mut numbers: HashMap<usize, usize> = HashMap::new();
@@ -69,7 +114,7 @@ pub(super) fn write_ropes(writer: &mut Writer<'_>, node: &str, of: &str, courses
             ends.push(format!("({}, {})", text(node), places.len()));
             places.push(format!("(0, {place})"));
         }
-        ropes.push(format!("(points: [{}], rest: 0)", ends.join(", ")));
+        ropes.push(ends);
     }
     for (owner, node, places) in &nodes {
         writer.tendons.push(format!(
@@ -79,13 +124,8 @@ pub(super) fn write_ropes(writer: &mut Writer<'_>, node: &str, of: &str, courses
             places.join(", ")
         ));
     }
-    let parents: Vec<String> = nodes.iter().map(|(_, node, _)| text(node)).collect();
-    writer.tendons.push(format!(
-        "Mapped(name: {}, parents: [{}], mapping: Rope(ropes: [{}])),",
-        text(node),
-        parents.join(", "),
-        ropes.join(", ")
-    ));
+    let parents = nodes.iter().map(|(_, node, _)| text(node)).collect();
+    (parents, ropes)
 }
 
 fn act_along(writer: &mut Writer<'_>, line: &str, name: &str, effect: &Along) {

@@ -32,6 +32,7 @@ fn cut_and_changed_files_return() {
         (Format::Scn, include_str!("../models/bumps.scn")),
         (Format::OpenSim, include_str!("../models/arm.osim")),
         (Format::OpenSim, include_str!("../models/leg.osim")),
+        (Format::OpenSim, include_str!("../models/wraps.osim")),
     ] {
         let options = Options {
             self_collision: true,

@@ -2,6 +2,7 @@
 //! and against what files say.
 
 mod muscles;
+mod wraps;
 
 use crate::{imported, remarked, runner, scene};
 use pliant::dense::rotation::matrix;

@@ -271,6 +271,8 @@ pub(crate) enum WrapSurface {
     Sphere(f64),
     /// A cylinder about z of this radius (m), and the direction that lines go over if it is given.
     Cylinder { radius: f64, over: Option<Vec3> },
+    /// An ellipsoid of these semi-axes (m).
+    Ellipsoid(Vec3),
 }
 
 /// An effect along a line.

@@ -207,6 +207,7 @@ fields! {
     WeightSum = "the sum of the weights",
     Weights = "a weight",
     WrapRadius = "the radius of an obstacle",
+    WrapSemiAxes = "the semi-axes of an obstacle",
     YieldRise = "the rise of the yield stress",
     YieldStress = "the yield stress",
     Young = "Young's modulus",

@@ -35,6 +35,9 @@ const COMMON: [&str; 6] = [
     "display_preference",
 ];
 
+/// The smallest semi-axis of an ellipsoid of a scene, as a part of the largest.
+const THINNEST: f64 = 1e-3;
+
 /// Reads the surfaces of a body, the ground or a frame, which is at this place.
 pub(super) fn read_objects(reader: &mut ModelReader<'_>, of: usize, place: &Place) -> Result<()> {
     for object in objects(reader.tree, of, "WrapObjectSet") {
@@ -44,6 +47,7 @@ pub(super) fn read_objects(reader: &mut ModelReader<'_>, of: usize, place: &Plac
         let surface = match kind.as_str() {
             "WrapSphere" => Some(read_sphere(reader, object, &mut notes)?),
             "WrapCylinder" => Some(read_cylinder(reader, object, &mut notes)?),
+            "WrapEllipsoid" => Some(read_ellipsoid(reader, object, &mut notes)?),
             _ => None,
         };
         let object = WrapObject {
@@ -93,6 +97,29 @@ fn read_cylinder(reader: &mut ModelReader<'_>, of: usize, notes: &mut Vec<String
     };
     let radius = read_radius(reader, of)?;
     Ok(WrapSurface::Cylinder { radius, over })
+}
+
+fn read_ellipsoid(reader: &mut ModelReader<'_>, of: usize, notes: &mut Vec<String>) -> Result<WrapSurface> {
+    reader
+        .tree
+        .expect(of, &[&COMMON[..], &["dimensions"]].concat(), &PICTURES);
+    let message =
+        "around a `WrapEllipsoid` the path is the shortest, which the `method`s of OpenSim come near to";
+    notes.push(message.to_owned());
+    if quadrant(reader, of)?.is_some() {
+        let message = "`quadrant` of a `WrapEllipsoid` is not taken: the path goes the shortest way";
+        notes.push(message.to_owned());
+    }
+    let spot = reader.tree.needed(of, "dimensions")?.spot;
+    let axes = Vec3::from(reader.tree.numbers::<3>(of, "dimensions")?.unwrap_or_default());
+    if axes.min() > 0.0 && axes.min() >= THINNEST * axes.max() {
+        return Ok(WrapSurface::Ellipsoid(axes));
+    }
+    let message = format!(
+        "`dimensions` are not all above zero and at least a thousandth of the largest, {}",
+        axes.max()
+    );
+    reader.tree.wrong(spot, message, None)
 }
 
 fn read_radius(reader: &ModelReader<'_>, of: usize) -> Result<f64> {

@@ -3,7 +3,7 @@
 use super::lines::Course;
 use super::{Writer, place, rotation};
 use crate::geometry::Frame;
-use crate::numbers::{number, text, vector};
+use crate::numbers::{number, text, tuple, vector};
 use crate::robot::{Line, Wrap, WrapSurface};
 use pliant_dense::Vec3;
 
@@ -38,6 +38,7 @@ impl Obstacle {
                 let side = over.map_or(String::new(), |over| format!(", side: Over({})", vector(over)));
                 format!("Cylinder(radius: {}{side})", number(radius))
             }
+            WrapSurface::Ellipsoid(axes) => format!("Ellipsoid({})", tuple(axes.as_slice())),
         };
         let mut frame = match self.owner {
             Some(owner) => format!("body: ({}, 0)", text(&links[owner])),
@@ -153,6 +154,7 @@ fn scaled(surface: WrapSurface, x: Vec3) -> Vec3 {
     match surface {
         WrapSurface::Sphere(radius) => x / radius,
         WrapSurface::Cylinder { radius, .. } => Vec3::new(x.x, x.y, 0.0) / radius,
+        WrapSurface::Ellipsoid(axes) => x.component_div(&axes),
     }
 }
 

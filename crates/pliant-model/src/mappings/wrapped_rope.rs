@@ -1,5 +1,6 @@
 //! Ropes through points and around obstacles.
 
+mod ellipsoid;
 mod link;
 mod path;
 mod stretch;
@@ -15,8 +16,8 @@ use path::Layout;
 use pliant_dense::Vec3;
 use stretch::{Failure, Stretch};
 
-/// Lengths of ropes that run freely through points and around spheres and cylinders, less their
-/// rest lengths.
+/// Lengths of ropes that run freely through points and around spheres, cylinders and ellipsoids,
+/// less their rest lengths.
 ///
 /// **Equation.** `x_c = sum L_k - rest` (m), one scalar per rope, with the length `L` of the
 /// shortest way from each point to the next around the obstacles between them: straight to the
@@ -28,7 +29,10 @@ use stretch::{Failure, Stretch};
 /// points, and their reactions at `A` and `B` the force and torque on the body of the obstacle.
 /// `G` has the exact second derivatives, with the points of contact as they move. Length and `J`
 /// are continuous where the rope touches or leaves an obstacle; `G` jumps there, between that of
-/// the straight rope and one with `n n^T/t` at each end. Around several obstacles between two
+/// the straight rope and one with `n n^T/t` at each end. Around an ellipsoid the geodesic is
+/// integrated, and its ends found by Newton's method, to rounding; with the fields `y'' = -K y`
+/// beside it, in the curvature `K`, `G` is `n n^T/t + b b^T y'/y` at each end, for the field that
+/// is zero at the other end, with the direction `b` across. Around several obstacles between two
 /// points the contacts are found by Newton's method, to rounding. Not defined where a point is in
 /// an obstacle, or two neighbouring points coincide.
 ///
@@ -177,13 +181,16 @@ impl Mapping for WrappedRope {
             let [p, q] = self
                 .ends(e, k, &parents)
                 .map(|end| obstacle.distance(&parents, end));
-            let (kind, middle) = match obstacle.surface {
-                WrapSurface::Sphere { .. } => ("sphere", "centre"),
-                WrapSurface::Cylinder { .. } => ("cylinder", "axis"),
+            let (middle, kind) = match obstacle.surface {
+                WrapSurface::Sphere { radius } => ("centre", format!("a sphere of radius {radius} m")),
+                WrapSurface::Cylinder { radius, .. } => ("axis", format!("a cylinder of radius {radius} m")),
+                WrapSurface::Ellipsoid { semi_axes: [a, b, c] } => (
+                    "centre",
+                    format!("an ellipsoid of the semi-axes {a} m, {b} m and {c} m"),
+                ),
             };
             return format!(
-                "{between}, which are {p} m and {q} m from the {middle} of obstacle {place} there, a {kind} of radius {} m",
-                obstacle.surface.radius()
+                "{between}, which are {p} m and {q} m from the {middle} of obstacle {place} there, {kind}"
             );
         }
         String::new()

@@ -1,8 +1,9 @@
-//! Ropes around spheres and cylinders: closed forms, derivatives, independent searches for the
+//! Ropes around spheres, cylinders and ellipsoids: closed forms, derivatives, independent searches for the
 //! shortest rope, moment arms.
 
 mod anything;
 mod derivatives;
+mod ellipsoids;
 mod strings;
 
 use crate::body_tools::*;
@@ -22,6 +23,10 @@ fn sphere(radius: f64) -> WrapSurface {
 
 fn cylinder(radius: f64, side: WrapSide) -> WrapSurface {
     WrapSurface::Cylinder { radius, side }
+}
+
+fn ellipsoid(semi_axes: [f64; 3]) -> WrapSurface {
+    WrapSurface::Ellipsoid { semi_axes }
 }
 
 fn fixed(surface: WrapSurface, pose: Pose) -> Obstacle {
@@ -243,6 +248,7 @@ fn length_and_force_are_continuous_where_the_rope_lifts_off() {
     // A point that moves up past the line on which the rope just touches.
     for surface in [
         sphere(0.5),
+        ellipsoid([1.1, 0.7, 0.5]),
         cylinder(0.5, WrapSide::Shortest),
         cylinder(0.5, WrapSide::Over([0.0, 1.0, 0.0])),
         cylinder(0.5, WrapSide::RightHanded([0.0, 1.0, 0.0])),
@@ -253,6 +259,7 @@ fn length_and_force_are_continuous_where_the_rope_lifts_off() {
         let edge = match surface {
             WrapSurface::Sphere { .. } => 0.4,
             WrapSurface::Cylinder { .. } => 0.5,
+            WrapSurface::Ellipsoid { semi_axes } => semi_axes[1] * 0.8,
         };
         let step = 1e-6;
         let ((below, row), (above, free)) = (at(edge - step), at(edge + step));
@@ -357,6 +364,7 @@ fn contacts_are_on_the_surfaces() {
             let (distance, radius) = match obstacle.surface {
                 WrapSurface::Sphere { radius } => (local.norm(), radius),
                 WrapSurface::Cylinder { radius, .. } => (local.x.hypot(local.y), radius),
+                WrapSurface::Ellipsoid { .. } => unreachable!(),
             };
             close(distance, radius, 1e-14);
         }

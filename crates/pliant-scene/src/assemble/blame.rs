@@ -72,7 +72,7 @@ fn keys(field: Field) -> &'static [&'static str] {
         F::LargestForce => &["force", "limit"],
         F::LargestSpeed => &["speed"],
         F::Mass => &["mass"],
-        F::Obstacles | F::WrapRadius => &["obstacles"],
+        F::Obstacles | F::WrapRadius | F::WrapSemiAxes => &["obstacles"],
         F::Offsets | F::OffsetsAndRadii | F::OffsetsAndRatios => &["offset"],
         F::OgdenExponents | F::OgdenModuli | F::OgdenTerms | F::SmallStrainModulus => &["terms"],
         F::MaterialAxes => &["axes"],

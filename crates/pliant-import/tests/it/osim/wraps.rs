@@ -190,6 +190,47 @@ fn what_wraps_is_named_and_told() {
     assert!(!remarked(&made, "several pairs"));
 }
 
+/// An ellipsoid of equal axes is the sphere; another one has its semi-axes.
+#[test]
+fn ellipsoids_are_obstacles() {
+    let at = |text: &str| {
+        let start = vec![("elbow".to_owned(), -0.2)];
+        let options = Options {
+            start,
+            ..Options::default()
+        };
+        let made = import(text, &options).unwrap();
+        let runner = runner(&made.scene);
+        let node = runner.simulation().model().node_named("over_ball").unwrap();
+        (runner.simulation().positions(node)[0], made)
+    };
+    let egg = |dimensions: &str| {
+        let text = changed("<WrapSphere name=\"ball\">", "<WrapEllipsoid name=\"ball\">");
+        let radius = "<radius>0.03</radius>\n\t\t\t\t\t\t\t</WrapSphere>";
+        assert!(text.contains(radius));
+        let own = format!("<dimensions>{dimensions}</dimensions></WrapEllipsoid>");
+        text.replacen(radius, &own, 1)
+    };
+    let (length, made) = at(&egg("0.03 0.03 0.03"));
+    let (expected, wraps) = wanted("over_ball", -0.2);
+    assert!(wraps && (length - expected).abs() < 2e-14, "{length} {expected}");
+    assert!(remarked(
+        &made,
+        "around a `WrapEllipsoid` the path is the shortest"
+    ));
+    let (longer, made) = at(&egg("0.03 0.05 0.04"));
+    assert!(
+        made.scene.contains("surface: Ellipsoid((0.03, 0.05, 0.04))"),
+        "{}",
+        made.scene
+    );
+    assert!(longer > expected + 1e-4, "{longer} {expected}");
+    for dimensions in ["0.03 0 0.03", "0.03 -1 0.03", "0.03 0.03 0.000001"] {
+        let told = told(&egg(dimensions));
+        assert!(told.contains("`dimensions` are not all above zero"), "{told}");
+    }
+}
+
 /// The model of the tests with something in it replaced.
 fn changed(was: &str, is: &str) -> String {
     let text = include_str!("../../models/wraps.osim");

@@ -49,21 +49,18 @@ impl Obstacle {
     /// Where a point in the surface, or too close to it to begin with, is moved to; `None` if it is
     /// outside.
     pub(super) fn pushed_out(&self, parents: &Parents<'_>, point: Vec3) -> Option<Vec3> {
-        let (pose, radius) = (self.pose(parents), self.surface.radius());
-        let distance = self.distance(parents, point);
-        if distance > 1.001 * radius {
+        let pose = self.pose(parents);
+        let local = pose.axes.transpose() * (point - pose.origin);
+        let out = self.surface.scaled(local);
+        let distance = out.norm();
+        if distance > 1.001 {
             return None;
         }
-        let local = pose.axes.transpose() * (point - pose.origin);
-        let out = match self.surface {
-            WrapSurface::Sphere { .. } => local,
-            WrapSurface::Cylinder { .. } => Vec3::new(local.x, local.y, 0.0),
-        };
         let out = match distance > 0.0 {
             true => out / distance,
             false => Vec3::x(),
         };
-        Some(point + pose.axes * out * (1.05 * radius - distance))
+        Some(point + pose.axes * self.surface.unscaled(out * (1.05 - distance)))
     }
 
     /// A point that the rope from `p` to `q` passes near this obstacle, or on it: that on the
@@ -72,11 +69,7 @@ impl Obstacle {
     pub(super) fn waypoint(&self, parents: &Parents<'_>, p: Vec3, q: Vec3) -> Vec3 {
         let pose = self.pose(parents);
         let [p, q] = [p, q].map(|x| pose.axes.transpose() * (x - pose.origin));
-        let is_cylinder = matches!(self.surface, WrapSurface::Cylinder { .. });
-        let across = |v: Vec3| match is_cylinder {
-            true => Vec3::new(v.x, v.y, 0.0),
-            false => v,
-        };
+        let across = |v: Vec3| self.surface.scaled(v);
         let d = across(q - p);
         let share = (-across(p).dot(&d) / d.norm_squared()).clamp(0.0, 1.0);
         let next = match share.is_finite() {
@@ -85,7 +78,7 @@ impl Obstacle {
         };
         let over = match self.surface {
             WrapSurface::Cylinder { side, .. } => side.direction(),
-            WrapSurface::Sphere { .. } => None,
+            WrapSurface::Sphere { .. } | WrapSurface::Ellipsoid { .. } => None,
         };
         let passes_freely = self.surface.around(p, q).is_ok_and(|way| !way.wrapped);
         let out = match over {
@@ -95,8 +88,12 @@ impl Obstacle {
         };
         let size = out.norm();
         let out = if size > 0.0 { out / size } else { Vec3::x() };
-        let middle = next - across(next);
-        pose.origin + pose.axes * (middle + out * (1.05 * self.surface.radius()))
+        // On the axis of a cylinder, at the middle of others.
+        let middle = match self.surface {
+            WrapSurface::Cylinder { .. } => Vec3::new(0.0, 0.0, next.z),
+            WrapSurface::Sphere { .. } | WrapSurface::Ellipsoid { .. } => Vec3::zeros(),
+        };
+        pose.origin + pose.axes * (middle + self.surface.unscaled(out * 1.05))
     }
 }
 

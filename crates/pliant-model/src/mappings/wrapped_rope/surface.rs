@@ -1,7 +1,8 @@
-//! The shortest way from one point to another around one sphere or cylinder, in its own axes, with
-//! first and second derivatives in closed form.
+//! The shortest way from one point to another around one surface, in its own axes, with first and
+//! second derivatives: around spheres and cylinders in closed form.
 
 use super::super::points::{PARALLEL, SHORTEST};
+use super::ellipsoid;
 use crate::validate::{check_all_finite, check_bound, check_positive};
 use crate::{Field, ModelError};
 use pliant_dense::{Mat3, Vec3};
@@ -21,6 +22,12 @@ pub enum WrapSurface {
         radius: f64,
         /// The side on which the rope passes.
         side: WrapSide,
+    },
+    /// An ellipsoid about the origin, whose axes are those of the frame. The rope takes the
+    /// shortest way, and slips to another one where that comes to be shorter.
+    Ellipsoid {
+        /// Semi-axes (m) along x, y, z.
+        semi_axes: [f64; 3],
     },
 }
 
@@ -94,17 +101,14 @@ pub(super) fn straight(p: Vec3, q: Vec3) -> Result<Around, &'static str> {
 }
 
 impl WrapSurface {
-    /// Radius (m).
-    pub(super) fn radius(&self) -> f64 {
-        match self {
-            Self::Sphere { radius } | Self::Cylinder { radius, .. } => *radius,
-        }
-    }
-
     pub(super) fn check(&self, name: &str) -> Result<(), ModelError> {
-        check_positive(name, Field::WrapRadius, self.radius())?;
-        let Self::Cylinder { side, .. } = self else {
-            return Ok(());
+        let side = match self {
+            Self::Sphere { radius } => return check_positive(name, Field::WrapRadius, *radius),
+            Self::Ellipsoid { semi_axes } => return check_semi_axes(name, *semi_axes),
+            Self::Cylinder { radius, side } => {
+                check_positive(name, Field::WrapRadius, *radius)?;
+                side
+            }
         };
         if let Some((over, _)) = side.direction() {
             check_all_finite(name, Field::Directions, &over)?;
@@ -118,8 +122,26 @@ impl WrapSurface {
     /// Distance (m) of a point from the centre or the axis.
     pub(super) fn distance(&self, p: Vec3) -> f64 {
         match self {
-            Self::Sphere { .. } => p.norm(),
+            Self::Sphere { .. } | Self::Ellipsoid { .. } => p.norm(),
             Self::Cylinder { .. } => p.x.hypot(p.y),
+        }
+    }
+
+    /// A vector in units in which the surface has the radius one, without its part along the axis
+    /// of a cylinder.
+    pub(super) fn scaled(&self, v: Vec3) -> Vec3 {
+        match self {
+            Self::Sphere { radius } => v / *radius,
+            Self::Cylinder { radius, .. } => Vec3::new(v.x, v.y, 0.0) / *radius,
+            Self::Ellipsoid { semi_axes } => v.component_div(&Vec3::from(*semi_axes)),
+        }
+    }
+
+    /// The inverse of [`scaled`](Self::scaled).
+    pub(super) fn unscaled(&self, v: Vec3) -> Vec3 {
+        match self {
+            Self::Sphere { radius } | Self::Cylinder { radius, .. } => v * *radius,
+            Self::Ellipsoid { semi_axes } => v.component_mul(&Vec3::from(*semi_axes)),
         }
     }
 
@@ -128,8 +150,21 @@ impl WrapSurface {
         match self {
             Self::Sphere { radius } => around_sphere(*radius, p, q),
             Self::Cylinder { radius, side } => around_cylinder(*radius, *side, p, q),
+            Self::Ellipsoid { semi_axes } => ellipsoid::around(*semi_axes, p, q),
         }
     }
+}
+
+/// Checks semi-axes. Those of thinner ones would leave lengths too few digits.
+fn check_semi_axes(name: &str, semi_axes: [f64; 3]) -> Result<(), ModelError> {
+    check_all_finite(name, Field::WrapSemiAxes, &semi_axes)?;
+    let largest = semi_axes.into_iter().fold(0.0, f64::max);
+    for axis in semi_axes {
+        let bound = "positive, and a thousandth of the longest at least";
+        let fits = axis > 0.0 && axis >= 1e-3 * largest;
+        check_bound(name, Field::WrapSemiAxes, axis, bound, fits)?;
+    }
+    Ok(())
 }
 
 /// The distance `s` of an end from the centre, the length `t` of its tangent and the angle

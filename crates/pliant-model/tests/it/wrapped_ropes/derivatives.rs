@@ -7,7 +7,7 @@ fn acos_share(r: f64, s: Dual) -> Dual {
 }
 
 /// The length around an obstacle, written apart from the library's: by angles of arc cosines.
-fn formula(obstacle: &Obstacle, x: &[Dual], p: &[Dual], q: &[Dual], first: &[usize]) -> Dual {
+pub(super) fn formula(obstacle: &Obstacle, x: &[Dual], p: &[Dual], q: &[Dual], first: &[usize]) -> Dual {
     let (origin, axes) = frame_at(x, &obstacle.frame, first);
     let back = conjugate(&axes);
     let [p, q] = [p, q].map(|point| rotate(&back, &sub(point, &origin)));
@@ -42,6 +42,7 @@ fn formula(obstacle: &Obstacle, x: &[Dual], p: &[Dual], q: &[Dual], first: &[usi
             let flat = (s * s - radius * radius).sqrt() + (t * t - radius * radius).sqrt() + arc * radius;
             (flat * flat + d[2] * d[2]).sqrt()
         }
+        WrapSurface::Ellipsoid { .. } => unreachable!(),
     }
 }
 

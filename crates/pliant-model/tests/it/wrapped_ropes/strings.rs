@@ -18,6 +18,7 @@ fn string_length(start: &[Vec3], obstacles: &[(Pose, WrapSurface)]) -> f64 {
             let (out, radius) = match surface {
                 WrapSurface::Sphere { radius } => (local, *radius),
                 WrapSurface::Cylinder { radius, .. } => (Vec3::new(local.x, local.y, 0.0), *radius),
+                WrapSurface::Ellipsoid { .. } => unreachable!(),
             };
             if out.norm() < radius {
                 *x += rotation::rotate(pose.rotation, out * (radius / out.norm() - 1.0));

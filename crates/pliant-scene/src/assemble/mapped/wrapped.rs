@@ -57,6 +57,9 @@ fn obstacle(builder: &Builder<'_>, parents: &ParentList<'_>, spec: &ObstacleSpec
             radius: radius(&cylinder.radius)?,
             side: side(builder, parents, &cylinder.side)?,
         },
+        WrapSurfaceSpec::Ellipsoid(semi_axes) => WrapSurface::Ellipsoid {
+            semi_axes: builder.triple(semi_axes, Where::Field(parents.user, "obstacles"))?,
+        },
     };
     Ok(Obstacle { frame, surface })
 }

@@ -272,6 +272,8 @@ pub enum WrapSurfaceSpec {
     Sphere(Quantity<Length>),
     /// A cylinder without ends about the z axis of its frame.
     Cylinder(WrapCylinderSpec),
+    /// An ellipsoid of these semi-axes along the axes of its frame, about their origin.
+    Ellipsoid(Triple<Length>),
 }
 
 /// A cylinder that a rope wraps around.

@@ -20,7 +20,7 @@ const ALIKE: &str = "two ways around an ellipsoid are as short, so that the rope
 
 /// Rows of the extrapolation of a step: by 2, 4, .. parts.
 const ROWS: usize = 6;
-/// What the last row may change, of numbers of size one.
+/// The most that the last row may change, of numbers of size one.
 const ERROR: f64 = 2e-15;
 /// The longest part of a geodesic that is taken in one step, as an angle on the unit sphere.
 const LONGEST: f64 = 0.4;
@@ -85,7 +85,7 @@ pub(super) fn around(semi_axes: [f64; 3], p: Vec3, q: Vec3) -> Result<Around, &'
     }
 }
 
-/// The same, by ways that are counted at the first end.
+/// Finds it by ways that are counted at the first end.
 fn from_first(semi_axes: [f64; 3], p: Vec3, q: Vec3) -> Result<Around, &'static str> {
     let axes = Vec3::from(semi_axes);
     let [a, b] = [p, q].map(|x| x.component_div(&axes));
@@ -212,7 +212,7 @@ impl Ellipsoid {
         ]
     }
 
-    /// What a step of this angle adds, by extrapolation of the midpoint rule over its even powers,
+    /// The increments of a step of this angle, by extrapolation of the midpoint rule over its even powers,
     /// and how much the last row changed.
     fn step(&self, x: &Point, h: f64) -> (Point, f64) {
         let first = self.slopes(x);
@@ -266,7 +266,7 @@ impl Ellipsoid {
             }
             let own = h.min(left);
             let (add, change) = self.step(&x, own);
-            if !(change <= ERROR) {
+            if change > ERROR {
                 h = 0.5 * own;
                 continue;
             }
@@ -278,7 +278,7 @@ impl Ellipsoid {
             let w = (w - u * u.dot(&w)).normalize();
             (x[0], x[1], x[2]) = (u.x, u.y, u.z);
             (x[3], x[4], x[5]) = (w.x, w.y, w.z);
-            if !(x[7] * free + x[9] > 0.0) {
+            if x[7] * free + x[9] <= 0.0 {
                 return None;
             }
             done = if own < left { done + own } else { angle };
@@ -316,7 +316,7 @@ impl Ellipsoid {
             let [_, _, _, _, _, _, s, c, c_slope, e, e_slope] = end;
             let (y, slope) = (c * t_p + e, c_slope * t_p + e_slope);
             let spread = y + t_q * slope;
-            if !(spread > 0.0) || !(ahead.dot(&at.along) > 0.0) {
+            if spread <= 0.0 || ahead.dot(&at.along) <= 0.0 {
                 return None;
             }
             // The end is missed across by a turn of the first straight part; the second one begins

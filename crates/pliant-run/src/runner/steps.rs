@@ -143,7 +143,8 @@ impl Runner {
 
     /// Whether the run is at its end: after the steps of its plan, at its duration if a step was
     /// not the one of the plan, or where everything is at rest, if it ends there. A scene of
-    /// statics is when its equilibria are found.
+    /// statics is when its equilibria are found, by [`find_equilibria`](Self::find_equilibria): steps
+    /// never end it.
     pub fn is_done(&self) -> bool {
         let plan = &self.scene.plan;
         match &self.summary.adaptive {

@@ -18,7 +18,9 @@ use pliant_run::{
     CheckpointError, Outcome, ResultDirectory, Runner, SavedMoment, Summary, is_unsolved, write_into,
     write_result_into,
 };
-use pliant_scene::SceneError;
+use pliant_scene::{SceneError, StateFile};
+use std::fs::File;
+use std::io::Read;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -188,7 +190,8 @@ struct Begun {
 fn begin(arguments: &Run, runner: Runner, say: Say<'_>) -> Result<(Begun, Option<ResultDirectory>), u8> {
     // Ahead of the first step: nobody waits for results that have no place.
     if let Some(path) = &arguments.save {
-        check_writable(path).map_err(|error| {
+        let free = check_writable(path).map_err(|e| e.to_string());
+        free.and_then(|()| check_state(path)).map_err(|error| {
             say(&format!("error: {error}"));
             NOT_WRITTEN
         })?;
@@ -212,6 +215,24 @@ fn begin(arguments: &Run, runner: Runner, say: Say<'_>) -> Result<(Begun, Option
             })
         }
     }
+}
+
+/// Refuses to write a state over a file that is none, such as the scene.
+fn check_state(path: &Path) -> Result<(), String> {
+    let mut first = [0; 64];
+    let Ok(mut file) = File::open(path) else {
+        return Ok(());
+    };
+    let read = file
+        .read(&mut first)
+        .map_err(|e| format!("{}: {e}", path.display()))?;
+    if read == 0 || StateFile::is_begun(&first[..read]) {
+        return Ok(());
+    }
+    let path = path.display();
+    Err(format!(
+        "{path} is there and is no state: `--save` writes over states alone"
+    ))
 }
 
 /// Writes the state at the end of a run that did not fail, where that is asked for.

@@ -1,7 +1,7 @@
 //! The spectrum of the linear systems of a scene: how hard they are, and where.
 
 use crate::Runner;
-use pliant::solvers::eigen::{EigenOptions, Extreme, Spectrum, spectrum};
+use pliant::solvers::eigen::{EigenError, EigenOptions, Extreme, Spectrum, spectrum};
 use pliant::solvers::{Equilibrated, Variable};
 use pliant_scene::{BuiltScene, SceneError};
 
@@ -18,8 +18,8 @@ pub struct StepSpectrum {
     pub rows: usize,
     /// Of the matrix as solvers see it, scaled to a diagonal of ones by powers of two.
     pub scaled: Spectrum,
-    /// Of the matrix in SI units.
-    pub plain: Spectrum,
+    /// Of the matrix in SI units, or why it was not found.
+    pub plain: Result<Spectrum, EigenError>,
     /// The unknowns with the largest parts in the weakest and the strongest direction of the scaled
     /// matrix, in words.
     pub directions: [Option<String>; 2],
@@ -51,8 +51,8 @@ pub fn step_spectrum(scene: BuiltScene) -> Result<StepSpectrum, SceneError> {
         help: None,
     };
     let scaled = Equilibrated::new(system).map_err(|e| refuse(e.to_string()))?;
-    let found = |system| spectrum(system, options).map_err(|e| refuse(e.to_string()));
-    let (scaled, plain) = (found(&scaled.system)?, found(system)?);
+    let scaled = spectrum(&scaled.system, options).map_err(|e| refuse(e.to_string()))?;
+    let plain = spectrum(system, options);
     let name = |extreme: &Extreme| match extreme.variable {
         Variable::Dof(dof) => simulation.model().describe_dof(dof),
         Variable::Row(row) => simulation.problem().describe_row(row),

@@ -478,9 +478,10 @@ pub(super) fn assemble(file: &SceneFile, settings: &Settings) -> Result<BuiltSce
     }
     let plan = run::plan(&mut builder, &scene.run, settings)?;
     let statics = statics::plan(&builder, &scene.run)?;
-    let start = start_from::state(&builder, scene)?;
+    let (start, of_start) = start_from::state(&builder, scene)?;
     let mut suspicions = units::suspicions(&mut builder)?;
     suspicions.extend(of_fixed);
+    suspicions.extend(of_start);
     // In the order of the scene.
     builder.joints.sort_by_key(|(index, ..)| *index);
     let (observables, events, controls) = observables::record(&builder, &plan)?;

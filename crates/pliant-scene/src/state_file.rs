@@ -3,9 +3,11 @@
 
 use pliant::model::{Model, ModelError, Node, NodeKind, Space, State};
 use pliant_expression::suggest::hint;
-use serde::{Deserialize, Serialize};
+use serde::de::{Error, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
+use std::marker::PhantomData;
 
 /// The version of the format.
 const VERSION: u32 = 1;
@@ -44,8 +46,9 @@ pub struct StateFile {
     /// The time there (s).
     #[serde(default)]
     pub time: f64,
+    #[serde(deserialize_with = "unique")]
     nodes: BTreeMap<String, NodeState>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "unique")]
     memory: BTreeMap<String, Vec<f64>>,
 }
 
@@ -57,6 +60,30 @@ struct NodeState {
     /// At rest without them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     velocities: Option<Vec<Vec<f64>>>,
+}
+
+/// Reads a map in which no name stands twice.
+fn unique<'de, D: Deserializer<'de>, V: Deserialize<'de>>(from: D) -> Result<BTreeMap<String, V>, D::Error> {
+    struct Entries<V>(PhantomData<V>);
+    impl<'de, V: Deserialize<'de>> Visitor<'de> for Entries<V> {
+        type Value = BTreeMap<String, V>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("values by their names")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            let mut out = BTreeMap::new();
+            while let Some(name) = map.next_key::<String>()? {
+                if out.contains_key(&name) {
+                    return Err(A::Error::custom(format!("`{name}` stands there twice")));
+                }
+                out.insert(name, map.next_value()?);
+            }
+            Ok(out)
+        }
+    }
+    from.deserialize_map(Entries(PhantomData))
 }
 
 /// Why a state is not one of a model.
@@ -137,6 +164,21 @@ impl StateFile {
             )));
         }
         Ok(read)
+    }
+
+    /// The nodes by their names, and of each how many elements it has.
+    pub fn nodes(&self) -> impl Iterator<Item = (&str, usize)> {
+        let nodes = self.nodes.iter();
+        nodes.map(|(name, node)| (name.as_str(), node.positions.len()))
+    }
+
+    /// Whether a text is one that [`to_text`](Self::to_text) makes, by its first words.
+    pub fn is_begun(text: &[u8]) -> bool {
+        let first = &text[..text.len().min(64)];
+        let first = String::from_utf8_lossy(first);
+        first
+            .trim_start_matches(['{', ' ', '\n', '\r', '\t'])
+            .starts_with("\"pliant_state\"")
     }
 
     /// Returns the text of a file, a line for each element.

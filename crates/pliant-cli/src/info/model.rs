@@ -38,13 +38,17 @@ fn add_spectrum(found: &StepSpectrum, page: &mut Page) {
         positive,
         negative,
         zero,
+        lost,
         ..
     } = found.scaled;
-    let zeros = match zero {
-        0 => String::new(),
-        zero => format!(", {zero} zero (redundant rows)"),
-    };
-    let held = found.unknowns + found.rows - positive - negative - zero;
+    let mut zeros = String::new();
+    if zero > 0 {
+        zeros += &format!(", {zero} zero (redundant rows)");
+    }
+    if lost > 0 {
+        zeros += &format!(", {lost} or more of unknowns zero to rounding");
+    }
+    let held = found.unknowns + found.rows - positive - negative - zero - lost;
     page.add(
         "matrix",
         format!(
@@ -52,13 +56,18 @@ fn add_spectrum(found: &StepSpectrum, page: &mut Page) {
             found.unknowns, found.rows
         ),
         json!({"unknowns": found.unknowns, "rows": found.rows, "positive": positive, "negative": negative,
-            "zero": zero, "held": held}),
+            "zero": zero, "lost": lost, "held": held}),
     );
-    let (scaled, plain) = (found.scaled.condition(), found.plain.condition());
+    let scaled = found.scaled.condition();
+    let at_least = if lost > 0 { "at least " } else { "" };
+    let plain = match &found.plain {
+        Ok(plain) => format!("{:.1e} in SI units", plain.condition()),
+        Err(error) => format!("not found in SI units: {error}"),
+    };
     page.add(
         "condition",
-        format!("{scaled:.1e} as solvers see it, {plain:.1e} in SI units"),
-        json!({"scaled": scaled, "si": plain}),
+        format!("{at_least}{scaled:.1e} as solvers see it, {plain}"),
+        json!({"scaled": scaled, "si": found.plain.as_ref().ok().map(Spectrum::condition)}),
     );
     let extremes = [&found.scaled.weakest, &found.scaled.strongest];
     for ((name, extreme), unknown) in ["weakest", "strongest"]

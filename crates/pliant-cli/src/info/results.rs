@@ -5,6 +5,7 @@ use crate::page::Page;
 use crate::table::{number, short};
 use pliant_mesh_io::read_file;
 use pliant_output::csv::read_table;
+use pliant_scene::StateFile;
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -23,13 +24,17 @@ fn text_of(path: &Path, most: u64) -> Result<String, Complaint> {
 pub(super) fn json_of(path: &Path) -> Result<Option<Value>, Complaint> {
     let text = text_of(path, LARGEST)?;
     let value: Option<Value> = serde_json::from_str(&text).ok();
-    Ok(value.filter(|value| is_result(value) || is_manifest(value)))
+    Ok(value.filter(|value| is_result(value) || is_manifest(value) || is_state(value)))
 }
 
 fn is_result(value: &Value) -> bool {
     ["pliant", "status", "energy_end"]
         .iter()
         .all(|key| value.get(key).is_some())
+}
+
+fn is_state(value: &Value) -> bool {
+    value.get("pliant_state").is_some()
 }
 
 fn is_manifest(value: &Value) -> bool {
@@ -60,6 +65,24 @@ pub(super) fn of_json(path: &Path, value: &Value, page: &mut Page) -> Result<(),
         say(page, "pliant", &value["pliant"]);
         say(page, "status", &value["status"]);
         add_files(value, page);
+        return Ok(());
+    }
+    if is_state(value) {
+        let read = StateFile::from_text(&value.to_string());
+        let state = read.map_err(|e| error(&format!("{}: {e}", path.display()), None))?;
+        page.say("state", path.display().to_string());
+        page.say("scene", state.scene.clone());
+        page.add("time", format!("{} s", number(state.time)), state.time);
+        let nodes: Vec<_> = state.nodes().collect();
+        let words: Vec<String> = nodes
+            .iter()
+            .map(|(name, count)| format!("{name} ({count})"))
+            .collect();
+        page.add(
+            "nodes",
+            format!("{}: {}", nodes.len(), words.join(", ")),
+            json!(nodes),
+        );
         return Ok(());
     }
     add_result(value, page);

@@ -43,7 +43,8 @@ fn states_that_cannot_be_saved_are_told() {
     assert!(err(&nowhere).contains("no/end.json"), "{}", err(&nowhere));
     assert!(!dir.path().join("out").exists(), "before the first step");
     // A run that fails leaves what was there.
-    write(dir.path(), "end.json", "before");
+    let before = "{\"pliant_state\": 1, \"nodes\": {}}";
+    write(dir.path(), "end.json", before);
     let wrong = write(dir.path(), "wrong.ron", CONTRADICTION);
     let failed = pliant(dir.path(), &["run", &wrong, "--no-files", "--save", "end.json"]);
     assert_ne!(failed.status.code(), Some(0));
@@ -52,5 +53,24 @@ fn states_that_cannot_be_saved_are_told() {
         "{}",
         err(&failed)
     );
-    assert_eq!(fs::read_to_string(dir.path().join("end.json")).unwrap(), "before");
+    assert_eq!(fs::read_to_string(dir.path().join("end.json")).unwrap(), before);
+    // What is no state stays, above all the scene.
+    let over = pliant(dir.path(), &["run", &fall, "--no-files", "--save", &fall]);
+    assert_eq!(over.status.code(), Some(5), "{}", err(&over));
+    assert!(err(&over).contains("is no state"), "{}", err(&over));
+    assert_eq!(fs::read_to_string(&fall).unwrap(), FALL);
+}
+
+/// `pliant info` says what is in a state.
+#[test]
+fn states_are_described() {
+    let dir = tempfile::tempdir().unwrap();
+    let fall = write(dir.path(), "fall.ron", FALL);
+    let run = pliant(dir.path(), &["run", &fall, "--no-files", "--save", "end.json"]);
+    assert_eq!(run.status.code(), Some(0), "{}", err(&run));
+    let found = pliant(dir.path(), &["info", "end.json"]);
+    assert_eq!(found.status.code(), Some(0), "{}", err(&found));
+    for words in ["state", "fall", "1 s", "1: stone (1)"] {
+        assert!(out(&found).contains(words), "{words}: {}", out(&found));
+    }
 }

@@ -28,7 +28,8 @@ const STRAIGHT: f64 = 0.03;
 /// The share of a work, of a law with kinks, up to which what the points miss of it is none.
 const KINK: f64 = 1e-10;
 
-/// Roundings of an energy density that the work of a mean stress may miss it by.
+/// Roundings of an energy density, and of the work of its stress over the whole gradient, that the
+/// work of a mean stress may miss it by.
 const ROUNDINGS: f64 = 64.0;
 
 /// The mean of the first Piola-Kirchhoff stress along a displacement from `F` to `F+` (Pa),
@@ -51,7 +52,8 @@ pub(super) fn chord_stress<L: OfGradient>(law: &L, [start, end]: [Mat3; 2]) -> M
     let sides = [start, end].map(|f| f.determinant().signum());
     let energies = [law.density(&start), law.density(&end)];
     let gained = energies[1] - energies[0];
-    let noise = ROUNDINGS * f64::EPSILON * (energies[0].abs() + energies[1].abs());
+    // An energy that vanishes at a place where its stress does not is as uncertain as its place.
+    let noise = |terms: f64| ROUNDINGS * f64::EPSILON * (energies[0].abs() + energies[1].abs() + terms);
     if sides[0] == sides[1]
         && let Some(mut s) = mean_stress(law, &c, &change, sides[0])
     {
@@ -59,7 +61,7 @@ pub(super) fn chord_stress<L: OfGradient>(law: &L, [start, end]: [Mat3; 2]) -> M
         let square = change.norm_squared();
         let is_large = square > STRAIGHT * STRAIGHT;
         let is_kinked = L::HAS_KINKS && missed.abs() > KINK * s.norm() * square.sqrt();
-        if missed.abs() > noise && (is_large || is_kinked) {
+        if missed.abs() > noise(s.norm() * c.norm()) && (is_large || is_kinked) {
             s += change * (2.0 * missed / square);
         }
         return mean * s;
@@ -70,7 +72,7 @@ pub(super) fn chord_stress<L: OfGradient>(law: &L, [start, end]: [Mat3; 2]) -> M
     }
     let way = end - start;
     let missed = gained - p.dot(&way);
-    if missed.abs() > noise && way.norm_squared() > 0.0 {
+    if missed.abs() > noise(p.norm() * start.norm()) && way.norm_squared() > 0.0 {
         p += way * (missed / way.norm_squared());
     }
     p

@@ -321,6 +321,38 @@ fn rotations_turn_stresses_and_store_nothing() {
     }
 }
 
+/// Next to the length of rest and to that of the largest force, where the energy vanishes and the
+/// stress does not, a rotation or the least of displacements gives the mean of both stresses: rounding
+/// of the energy is no work.
+#[test]
+fn the_force_of_a_chord_is_that_of_the_stress_for_small_displacements() {
+    let (s, c) = 0.1f64.sin_cos();
+    let turn = [c, -s, 0.0, s, c, 0.0, 0.0, 0.0, 1.0];
+    for law in [GENERIC, FULL] {
+        let law = fibres(law, [1.0, 2.0, -2.0], 1.0);
+        let n = [1.0 / 3.0, 2.0 / 3.0, -2.0 / 3.0];
+        for l in [1.0, 1.0 + 1e-9, 1.01, 1.1, 1.4, 1.4 + 1e-9] {
+            let f: [f64; 9] = std::array::from_fn(|k| IDENTITY[k] + (l - 1.0) * n[k / 3] * n[k % 3]);
+            for d in [0.0, 1e-14, 1e-12, 1e-10] {
+                let near: [f64; 9] = std::array::from_fn(|k| f[k] + d * (k as f64 - 3.0));
+                for (end, turn) in [(near, IDENTITY), (product(&turn, &near), turn)] {
+                    let mut force = [0.0; 9];
+                    law.add_chord_force([at(&law, &f), at(&law, &end)], &mut [0.0; 45], &mut force);
+                    let turned = product(&turn, &stress(&law, &f));
+                    let expected = stress(&law, &f);
+                    for k in 0..9 {
+                        let mean = 0.5 * (expected[k] + turned[k]);
+                        // Stiffness times the displacement, and rounding.
+                        let scale = expected.iter().fold(1e5, |a: f64, x| a.max(x.abs()));
+                        let off = (force[k].abs() - mean.abs()).abs();
+                        assert!(off < scale * (100.0 * d + 1e-11), "{l} {d}: {} {mean}", force[k]);
+                    }
+                }
+            }
+        }
+    }
+}
+
 /// The mean stress of a displacement does the work of the energy, and no torque: `P Fm^T` is
 /// symmetric with the mean `Fm`.
 #[test]

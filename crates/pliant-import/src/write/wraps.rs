@@ -18,6 +18,9 @@ const BEHIND: f64 = 0.05;
 /// The share of its size by which a point must be outside of a surface.
 const OUTSIDE: f64 = 1.0 + 1e-9;
 
+/// Distance of a line from the middle of a surface, in its radii, below which it passes through that.
+const MIDDLE: f64 = 1e-9;
+
 /// A surface between point `after` of a rope and the next.
 pub(super) struct Obstacle {
     after: usize,
@@ -72,7 +75,7 @@ pub(super) fn obstacles(writer: &mut Writer<'_>, line: &Line, course: &Course) -
     let most = counts.into_iter().max().unwrap_or_default();
     if most > MOST_BETWEEN || out.len() > MOST {
         let message = format!(
-            "surfaces of a path are left out: a rope has at most {MOST_BETWEEN} of them between two points, and {MOST} in all"
+            "the path wraps around none of its surfaces: a rope has at most {MOST_BETWEEN} of them between two points, and {MOST} in all"
         );
         writer.tree.remark(line.spot, message);
         return Vec::new();
@@ -94,7 +97,7 @@ fn of_wrap(writer: &mut Writer<'_>, wrap: &Wrap, line: &Line, course: &Course, o
         .iter()
         .map(|(link, place)| into.point(start(*link).point(*place)))
         .collect();
-    let (mut count, mut within, mut behind) = (0, false, false);
+    let (mut count, mut within, mut behind, mut through) = (0, false, false, false);
     for after in wrap.stretches.clone() {
         let ends = [after, after + 1];
         let inside = ends.map(|k| size(wrap.surface, points[k]) <= OUTSIDE);
@@ -112,6 +115,10 @@ fn of_wrap(writer: &mut Writer<'_>, wrap: &Wrap, line: &Line, course: &Course, o
         if apart == [false; 2] && !meets(wrap.surface, p, q) {
             continue;
         }
+        if is_through(wrap.surface, p, q) {
+            through = true;
+            continue;
+        }
         count += 1;
         out.push(Obstacle {
             after,
@@ -125,6 +132,12 @@ fn of_wrap(writer: &mut Writer<'_>, wrap: &Wrap, line: &Line, course: &Course, o
     if within {
         let message = format!(
             "the path has a point within `{name}` at the start: it does not wrap around it next to this point"
+        );
+        writer.tree.remark(wrap.spot, message);
+    }
+    if through {
+        let message = format!(
+            "the path goes straight through the middle of `{name}` at the start, where ways on all sides are as short: it does not wrap around it there"
         );
         writer.tree.remark(wrap.spot, message);
     }
@@ -181,6 +194,14 @@ fn meets(surface: WrapSurface, p: Vec3, q: Vec3) -> bool {
         _ => false,
     };
     crosses_back || size(surface, next) < 1.0
+}
+
+/// Whether a line between points passes the middle of a surface without a side, so that no way around
+/// it is the shortest one.
+fn is_through(surface: WrapSurface, p: Vec3, q: Vec3) -> bool {
+    let has_side = matches!(surface, WrapSurface::Cylinder { over: Some(_), .. });
+    let next = p + (q - p) * share(surface, p, q);
+    !has_side && size(surface, next) < MIDDLE
 }
 
 /// Whether a point is at the half plane that a line over a side of a cylinder must not cross.

@@ -181,6 +181,10 @@ fn states_that_do_not_fit_are_errors_with_a_caret() {
             "the quaternion of element 0 of `box` has the norm 2",
         ),
         (
+            nodes("\"points\": {\"positions\": []}, \"points\": {\"positions\": []}"),
+            "`points` stands there twice",
+        ),
+        (
             nodes("\"gap\": {\"positions\": [[2]]}"),
             "`gap` is mapped, and not where the nodes that it follows have it",
         ),
@@ -223,4 +227,39 @@ fn gradients_refuse_states() {
     let error = Rollout::new(Box::new(build), &[], &[("points", Quantity::Positions)], None);
     let found = error.unwrap_err().to_string();
     assert!(found.contains("`start_from`"), "{found}");
+}
+
+/// Velocities of what is fixed do not count, as those of scenes, and a warning names them.
+#[test]
+fn fixed_nodes_of_states_stand_still() {
+    let state = r#"{"pliant_state": 1, "nodes": {"points": {"positions": [[0, 0, 0], [1, 0, 0]],
+        "velocities": [[1, 0, 0], [0, 2, 0]]}}}"#;
+    let text = TEXT.replace("\n)", "    fixed: [(node: \"points\", elements: [0])],\n)");
+    let mut run = runner(&text, Some(&StateFile::from_text(state).unwrap()));
+    let warnings: Vec<String> = run.warnings().iter().map(|w| w.0.message.clone()).collect();
+    assert!(
+        warnings.iter().any(|w| w.contains("`points` of the state")),
+        "{warnings:?}"
+    );
+    for _ in 0..10 {
+        run.step().unwrap();
+    }
+    let simulation = run.simulation();
+    let points = simulation.model().node_named("points").unwrap();
+    let at = simulation.positions(points);
+    assert_eq!(at[..3], [0.0; 3]);
+    assert!((at[4] - 0.2).abs() < 1e-12, "{at:?}");
+}
+
+/// Numbers that are finite and whose energy is not.
+#[test]
+fn states_of_endless_energy_are_errors() {
+    let dir = tempfile::tempdir().unwrap();
+    let state = r#"{"pliant_state": 1, "nodes": {"points": {"positions": [[0, 0, 0], [1, 0, 0]],
+        "velocities": [[1e200, 0, 0], [0, 2, 0]]}}}"#;
+    std::fs::write(dir.path().join("state.json"), state).unwrap();
+    let text = TEXT.replacen("nodes: [", "start_from: \"state.json\", nodes: [", 1);
+    let scene = SceneFile::from_text(&dir.path().join("scene.ron"), &text, Format::Ron).unwrap();
+    let error = Runner::new(scene.build(&Settings::default()).unwrap()).unwrap_err();
+    assert!(error.to_string().contains("`start_from`"), "{error}");
 }

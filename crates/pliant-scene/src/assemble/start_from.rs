@@ -1,24 +1,70 @@
 //! The state of another run, from which a scene starts.
 
 use super::{Builder, Result, mesh_files};
-use crate::StateFile;
 use crate::schema::Scene;
 use crate::source::Where;
-use pliant::model::State;
+use crate::{StateFile, Warning};
+use pliant::model::{Model, ModelError, State};
 
-/// The state of the file that `start_from` names.
-pub(super) fn state(builder: &Builder<'_>, scene: &Scene) -> Result<Option<State>> {
+/// The state of the file that `start_from` names, and warnings of velocities that do not count.
+pub(super) fn state(builder: &Builder<'_>, scene: &Scene) -> Result<(Option<State>, Vec<Warning>)> {
     let Some(file) = &scene.start_from else {
-        return Ok(None);
+        return Ok((None, Vec::new()));
     };
     let places = [Where::Key("start_from")];
     let text = mesh_files::text(builder, &places, file, "state")?;
     let read = StateFile::from_text(&text).and_then(|read| read.start(&builder.model));
     match read {
-        Ok(state) => Ok(Some(state)),
+        Ok(mut state) => {
+            let held = hold(builder, &mut state).map_err(|e| builder.model_error(e))?;
+            let warning = |name: String| {
+                let message = format!(
+                    "`{name}` of the state \"{file}\" is fixed from the start: its velocity does not count"
+                );
+                Warning(builder.source.about(&places, message, None))
+            };
+            Ok((Some(state), held.into_iter().map(warning).collect()))
+        }
         Err(error) => {
             let message = format!("the state \"{file}\": {error}");
             builder.wrong(&places, message, error.help)
         }
     }
+}
+
+/// Gives coordinates that are held from the start the velocity of what holds them. Returns the names
+/// of the nodes of which some have moved otherwise, without this.
+fn hold(builder: &Builder<'_>, state: &mut State) -> std::result::Result<Vec<String>, ModelError> {
+    let model: &Model = &builder.model;
+    let moving = state.velocities.clone();
+    let begun = model.initial_state()?;
+    let fixed = model.fixed();
+    for node in model.nodes() {
+        let Some(first) = node.first_dof() else { continue };
+        for (k, at) in node.velocity_range().enumerate() {
+            if fixed[first + k] {
+                state.velocities[at] = begun.velocities[at];
+            }
+        }
+    }
+    for hold in builder.holds.iter().filter(|hold| hold.from == 0.0) {
+        let first = model.node(hold.node).velocity_range().start;
+        let size = hold.velocity.len();
+        for element in &hold.elements {
+            for k in (0..size).filter(|k| hold.coordinates[*k]) {
+                state.velocities[first + element * size + k] = hold.velocity[k];
+            }
+        }
+    }
+    let changed = |range: std::ops::Range<usize>| {
+        let mut both = moving[range.clone()].iter().zip(&state.velocities[range]);
+        both.any(|(was, is)| *was != 0.0 && was != is)
+    };
+    let nodes = model.nodes().iter().filter(|n| n.first_dof().is_some());
+    let names = nodes
+        .filter(|n| changed(n.velocity_range()))
+        .map(|n| n.name.clone())
+        .collect();
+    model.propagate(state)?;
+    Ok(names)
 }

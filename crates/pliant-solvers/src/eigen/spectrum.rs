@@ -38,9 +38,13 @@ pub struct Spectrum {
     pub positive: usize,
     /// Eigenvalues below zero.
     pub negative: usize,
-    /// Eigenvalues that are zero to rounding: redundant rows.
+    /// Redundant rows, whose eigenvalues are zero.
     pub zero: usize,
-    /// The eigenvalue of the smallest magnitude that is not zero; none of an empty matrix.
+    /// Directions of the unknowns with an eigenvalue that is zero to rounding; of more than 500
+    /// unknowns none or one. Counted neither above nor below zero.
+    pub lost: usize,
+    /// The eigenvalue of the smallest magnitude but for redundant rows; none of an empty matrix.
+    /// Where directions are lost it is one of these, and rounding.
     pub weakest: Option<Extreme>,
     /// The eigenvalue of the largest magnitude.
     pub strongest: Option<Extreme>,
@@ -49,7 +53,8 @@ pub struct Spectrum {
 }
 
 impl Spectrum {
-    /// The largest magnitude over the smallest that is not zero; one of an empty matrix.
+    /// The largest magnitude over the smallest but for redundant rows; one of an empty matrix. Where
+    /// directions are lost it is at least of the order of the reciprocal of rounding.
     pub fn condition(&self) -> f64 {
         match (&self.strongest, &self.weakest) {
             (Some(strongest), Some(weakest)) => (strongest.value / weakest.value).abs(),
@@ -84,17 +89,22 @@ pub fn spectrum(system: &KktSystem, options: EigenOptions) -> Result<Spectrum, E
     };
     // Redundant rows contradict each other by rounding alone: vectors are of the range.
     inverse.system.b_rounding.fill(f64::MAX);
-    let weakest = largest(&matrix, &mut inverse, options);
+    let strongest = largest(&matrix, &mut Product(&matrix), options, 0.0)?;
+    let rounding = ZERO * matrix.size() as f64 * strongest.value.abs();
+    let weakest = largest(&matrix, &mut inverse, options, rounding);
     let zero = inverse.zero;
     if let Some(error) = inverse.failed {
         return Err(error);
     }
+    let weakest = weakest?;
+    let lost = usize::from(weakest.value.abs() <= rounding);
     Ok(Spectrum {
-        positive: matrix.free.len(),
+        positive: matrix.free.len() - lost,
         negative: matrix.rows() - zero,
         zero,
-        weakest: Some(weakest?),
-        strongest: Some(largest(&matrix, &mut Product(&matrix), options)?),
+        lost,
+        weakest: Some(weakest),
+        strongest: Some(strongest),
         all: None,
     })
 }
@@ -221,11 +231,13 @@ impl Operator for Inverse<'_> {
 }
 
 /// The eigenvector of the largest magnitude of an operator, which has those of `K`, as a pair of `K`.
-/// The residual of that decides, since the operator's own says less where its spectrum is wide.
+/// The residual of that decides, up to a rounding of `K`, since the operator's own says less where its
+/// spectrum is wide.
 fn largest(
     matrix: &Matrix<'_>,
     operator: &mut impl Operator,
     options: EigenOptions,
+    rounding: f64,
 ) -> Result<Extreme, EigenError> {
     let mut lanczos = Lanczos::new();
     loop {
@@ -236,7 +248,7 @@ fn largest(
         if let Some(ritz) = best.filter(|ritz| !ritz.values.is_empty()) {
             let extreme = matrix.extreme(&lanczos.vector(ritz, 0));
             let is_found = lanczos.exhausted || ritz.found(options.tolerance) > 0;
-            if is_found && extreme.error <= options.tolerance * extreme.value.abs() {
+            if is_found && extreme.error <= options.tolerance * extreme.value.abs() + rounding {
                 return Ok(extreme);
             }
         }
@@ -278,18 +290,30 @@ fn dense(matrix: &Matrix<'_>) -> Result<Spectrum, EigenError> {
     };
     let below = order.partition_point(|i| value(*i) < -rounding);
     let above = order.partition_point(|i| value(*i) <= rounding);
-    let weakest = order[..below].last().into_iter().chain(order[above..].first());
     let strongest = order.first().into_iter().chain(order.last());
     let size = |i: &&usize| value(**i).abs();
+    let strongest = strongest
+        .filter(|i| value(**i) != 0.0)
+        .max_by(|a, b| size(a).total_cmp(&size(b)));
+    // Vectors of redundant rows are in the rows alone; where they mix with lost directions, the sum
+    // of the shares is their number.
+    let free = matrix.free.len();
+    let share = |i: &usize| (0..free).map(|k| vectors[k * n + i].powi(2)).sum::<f64>();
+    let near = &order[below..above];
+    let lost = near.iter().map(share).sum::<f64>().round() as usize;
+    let weakest = if lost > 0 {
+        near.iter().max_by(|a, b| share(a).total_cmp(&share(b)))
+    } else {
+        let beside = order[..below].last().into_iter().chain(order[above..].first());
+        beside.min_by(|a, b| size(a).total_cmp(&size(b)))
+    };
     Ok(Spectrum {
         positive: n - above,
         negative: below,
-        zero: above - below,
-        weakest: weakest.min_by(|a, b| size(a).total_cmp(&size(b))).map(extreme),
-        strongest: strongest
-            .filter(|i| value(**i) != 0.0)
-            .max_by(|a, b| size(a).total_cmp(&size(b)))
-            .map(extreme),
+        zero: near.len() - lost,
+        lost,
+        weakest: weakest.map(extreme),
+        strongest: strongest.map(extreme),
         all: Some(order.iter().map(|i| value(*i)).collect()),
     })
 }

@@ -82,13 +82,44 @@ fn chains_have_their_eigenvalues() {
     }
 }
 
+/// Directions of unknowns that are zero to rounding are no redundant rows: they are the weakest, in
+/// small matrices and in large ones.
+#[test]
+fn directions_that_are_lost_are_not_redundant_rows() {
+    for n in [20, 700] {
+        let mut chain = chain(n, false, 1.0, 0.0);
+        // The last two points are as light as rounding, and the row between them leaves one way.
+        for i in [n - 2, n - 1] {
+            let slot = chain.w.pattern().slot(i, i).unwrap();
+            chain.w.values_mut()[slot] = 1e-17;
+        }
+        let slot = chain.j.pattern().slot(n - 3, n - 2).unwrap();
+        chain.j.values_mut()[slot] = 0.0;
+        let options = EigenOptions {
+            tolerance: 1e-3,
+            ..EigenOptions::default()
+        };
+        let found = spectrum(&chain, options).unwrap();
+        assert_eq!((found.zero, found.lost), (0, 1), "{n}");
+        assert_eq!((found.positive, found.negative), (n - 1, n - 1));
+        let Variable::Dof(at) = found.weakest.clone().unwrap().variable else {
+            panic!("{found:?}");
+        };
+        assert!(at >= n - 2, "{at}");
+        assert!(found.condition() > 1e12, "{}", found.condition());
+    }
+}
+
 /// Held variables are not in the matrix, and the weakest direction is named.
 #[test]
 fn the_weakest_unknown_is_named() {
     let mut system = KktSystem::dense(&[4.0, 0.0, 0.0, 0.0, 1e-6, 0.0, 0.0, 0.0, 9.0], &[], &[]).unwrap();
     system.fixed[2] = true;
     let found = spectrum(&system, EigenOptions::default()).unwrap();
-    assert_eq!((found.positive, found.negative, found.zero), (2, 0, 0));
+    assert_eq!(
+        (found.positive, found.negative, found.zero, found.lost),
+        (2, 0, 0, 0)
+    );
     assert!((found.condition() / 4e6 - 1.0).abs() < 1e-12);
     let weakest = found.weakest.clone().unwrap();
     assert_eq!((weakest.variable, weakest.share), (Variable::Dof(1), 1.0));

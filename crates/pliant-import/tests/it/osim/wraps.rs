@@ -318,6 +318,13 @@ fn surfaces_that_are_taken_in_another_way_are_told() {
             "opposite to the `quadrant` of `olecranon` at the start",
             3,
         ),
+        // The middle between both points: the way around is on no side shorter.
+        (
+            "<translation>0.012 -0.05 0.02<",
+            "<translation>0.02 0 0.025<",
+            "straight through the middle of `ball` at the start",
+            3,
+        ),
         // Within a sphere that is not on the body of the point.
         (
             "<active>false</active>",

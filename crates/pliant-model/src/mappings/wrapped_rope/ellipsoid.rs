@@ -108,7 +108,8 @@ fn from_first(semi_axes: [f64; 3], p: Vec3, q: Vec3) -> Result<Around, &'static 
     let [t_p, t_q] = way.free;
     // Slopes of the fields that are zero at one end, with a unit slope there, at the other one.
     let (slope_q, slope_p) = (c_slope * t_p + e_slope, c_slope * t_q + c);
-    debug_assert!((way.spread - (c * t_p + e + t_q * slope_q)).abs() < 1e-9 * (1.0 + way.spread));
+    // The Wronskian of both fields, on which the symmetry of the second derivative rests.
+    debug_assert!((c * e_slope - c_slope * e - 1.0).abs() < 1e-9);
     let own = |at: &Corner, t: f64, slope: f64| -> Mat3 {
         let across = at.across * at.across.transpose();
         (at.normal * at.normal.transpose() / t + across * (slope / way.spread)) / unit

@@ -59,14 +59,17 @@ fn add_spectrum(found: &StepSpectrum, page: &mut Page) {
             "zero": zero, "lost": lost, "held": held}),
     );
     let scaled = found.scaled.condition();
-    let at_least = if lost > 0 { "at least " } else { "" };
+    let words = |spectrum: &Spectrum| {
+        let at_least = if spectrum.lost > 0 { "at least " } else { "" };
+        format!("{at_least}{:.1e}", spectrum.condition())
+    };
     let plain = match &found.plain {
-        Ok(plain) => format!("{:.1e} in SI units", plain.condition()),
+        Ok(plain) => format!("{} in SI units", words(plain)),
         Err(error) => format!("not found in SI units: {error}"),
     };
     page.add(
         "condition",
-        format!("{at_least}{scaled:.1e} as solvers see it, {plain}"),
+        format!("{} as solvers see it, {plain}", words(&found.scaled)),
         json!({"scaled": scaled, "si": found.plain.as_ref().ok().map(Spectrum::condition)}),
     );
     let extremes = [&found.scaled.weakest, &found.scaled.strongest];

@@ -41,18 +41,23 @@ fn hold(builder: &Builder<'_>, state: &mut State) -> std::result::Result<Vec<Str
     let fixed = model.fixed();
     for node in model.nodes() {
         let Some(first) = node.first_dof() else { continue };
-        for (k, at) in node.velocity_range().enumerate() {
-            if fixed[first + k] {
+        for (is_fixed, at) in fixed[first..].iter().zip(node.velocity_range()) {
+            if *is_fixed {
                 state.velocities[at] = begun.velocities[at];
             }
         }
     }
     for hold in builder.holds.iter().filter(|hold| hold.from == 0.0) {
-        let first = model.node(hold.node).velocity_range().start;
-        let size = hold.velocity.len();
+        let own = &mut state.velocities[model.node(hold.node).velocity_range()];
+        let mut elements: Vec<&mut [f64]> = own.chunks_mut(hold.velocity.len().max(1)).collect();
         for element in &hold.elements {
-            for k in (0..size).filter(|k| hold.coordinates[*k]) {
-                state.velocities[first + element * size + k] = hold.velocity[k];
+            let Some(own) = elements.get_mut(*element) else {
+                continue;
+            };
+            for ((v, to), held) in own.iter_mut().zip(&hold.velocity).zip(&hold.coordinates) {
+                if *held {
+                    *v = *to;
+                }
             }
         }
     }

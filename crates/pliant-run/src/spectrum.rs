@@ -5,8 +5,8 @@ use pliant::solvers::eigen::{EigenError, EigenOptions, Extreme, Spectrum, spectr
 use pliant::solvers::{Equilibrated, Variable};
 use pliant_scene::{BuiltScene, SceneError};
 
-/// Errors of the extreme eigenvalues as a share of themselves: of a condition number the decade
-/// counts.
+/// The error of the extreme eigenvalues as a share of themselves: the decade of a condition number is
+/// what counts.
 const TOLERANCE: f64 = 1e-3;
 
 /// The spectrum of the KKT matrix that the first step of a scene solved last, without contacts.
@@ -16,9 +16,10 @@ pub struct StepSpectrum {
     pub unknowns: usize,
     /// Rows.
     pub rows: usize,
-    /// Of the matrix as solvers see it, scaled to a diagonal of ones by powers of two.
+    /// The spectrum of the matrix as solvers see it: scaled by powers of two, so that the diagonal of
+    /// `W` is one up to a factor of two.
     pub scaled: Spectrum,
-    /// Of the matrix in SI units, or why it was not found.
+    /// The spectrum of the matrix in SI units, or why it was not found.
     pub plain: Result<Spectrum, EigenError>,
     /// The unknowns with the largest parts in the weakest and the strongest direction of the scaled
     /// matrix, in words.

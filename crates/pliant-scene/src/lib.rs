@@ -245,6 +245,12 @@ impl SceneFile {
             let diagnostic = source.at(token.range.clone(), message, Some(help));
             return Err(SceneError::Syntax(Box::new(diagnostic)));
         }
+        if StateFile::is_begun(text.as_bytes()) {
+            let message = "this is the state at the end of a run, and no scene".to_owned();
+            let help = "a scene starts from it by `start_from`".to_owned();
+            let diagnostic = source.at(0..1, message, Some(help));
+            return Err(SceneError::Syntax(Box::new(diagnostic)));
+        }
         let read = Self::read(path, &mut source, format, reading);
         let (schema, draft, included, places) = read.map_err(|complaint| {
             let (message, range, help) = complaint.into_parts();

@@ -160,7 +160,8 @@ mod tests {
                     | b | `B` | b.rs | half |\n| c | no |  | `C` |\n| d | `D` |  | half |\n";
         let right = format!("4 features: 1 here, 2 in part, 1 missing.\n\n{rows}");
         assert_eq!(miscounted(&right), None);
-        let found = miscounted(&right.replace("2 in part", "1 in part")).unwrap();
+        let wrong = right.replace("2 in part", "1 in part");
+        let found = miscounted(&wrong).expect("a count that is not that of the rows is found");
         assert_eq!(
             found.message,
             "the rows say: 4 features: 1 here, 2 in part, 1 missing."

@@ -1,5 +1,6 @@
 //! The mean stress of an energy of the deformation gradient along a displacement.
 
+use crate::strain::matrix;
 use pliant_dense::Mat3;
 
 /// An energy of the deformation gradient that no rotation changes.
@@ -76,6 +77,17 @@ pub(super) fn chord_stress<L: OfGradient>(law: &L, [start, end]: [Mat3; 2]) -> M
         p += way * (missed / way.norm_squared());
     }
     p
+}
+
+/// Adds the force of a mean stress along a displacement of a point, `-V P`, to its nine numbers, row
+/// by row.
+pub(super) fn add_chord_force<L: OfGradient>(law: &L, volume: f64, ends: [&[f64; 9]; 2], out: &mut [f64; 9]) {
+    let stress = chord_stress(law, ends.map(|f| matrix(f)));
+    for i in 0..3 {
+        for j in 0..3 {
+            out[3 * i + j] -= volume * stress[(i, j)];
+        }
+    }
 }
 
 /// The mean of the second Piola-Kirchhoff stress along `C + s dC` (Pa), for gradients whose

@@ -1,6 +1,6 @@
 //! Hyperelastic materials on deformation gradients.
 
-use super::chord::{OfGradient, chord_stress};
+use super::chord::{OfGradient, add_chord_force};
 use super::{GRADIENTS, PronySeries, PronyTerm, StrainEnergy, check_points, of_points};
 use crate::checks::check_range;
 use crate::strain::{matrix, write_matrix};
@@ -265,13 +265,7 @@ impl ForceField for Hyperelastic {
         let [start, end] = ends.map(|at| at.x.as_chunks::<9>().0.iter());
         let points = start.zip(end).zip(&self.volumes).enumerate();
         for (out, (q, ((start, end), volume))) in f.as_chunks_mut::<9>().0.iter_mut().zip(points) {
-            let stress = chord_stress(self.energy_at(q), [start, end].map(|f| matrix(f)));
-            let volume = volume * self.long_time();
-            for i in 0..3 {
-                for j in 0..3 {
-                    out[3 * i + j] -= volume * stress[(i, j)];
-                }
-            }
+            add_chord_force(self.energy_at(q), volume * self.long_time(), [start, end], out);
         }
     }
 

@@ -30,7 +30,7 @@ pub(super) struct Response {
 }
 
 impl Response {
-    /// Of no energy.
+    /// The response of a law without energy.
     pub(super) const NONE: Self = Self {
         value: 0.0,
         stress: [0.0; 6],

@@ -1,6 +1,6 @@
 //! Muscle in a solid: fibres on deformation gradients, with one activation.
 
-use super::chord::{OfGradient, chord_stress};
+use super::chord::{OfGradient, add_chord_force};
 use super::hyperelastic::is_indefinite;
 use super::muscle::Fibre;
 use super::{GRADIENTS, MuscleLaw, Tangent, of_points};
@@ -30,7 +30,8 @@ use std::ops::Range;
 pub struct MuscleFibres {
     /// One for all points, or one for each.
     laws: Vec<MuscleLaw>,
-    directions: Vec<[f64; 3]>,
+    /// Of size one, but for those that [`check`](ForceField::check) refuses.
+    directions: Vec<Vec3>,
     volumes: Vec<f64>,
     activation: f64,
     tangent: Tangent,
@@ -49,7 +50,7 @@ impl MuscleFibres {
     pub fn varying(laws: &[MuscleLaw], directions: &[[f64; 3]], volumes: &[f64]) -> Self {
         Self {
             laws: laws.to_vec(),
-            directions: directions.to_vec(),
+            directions: directions.iter().map(unit).collect(),
             volumes: volumes.to_vec(),
             activation: 0.0,
             tangent: Tangent::Exact,
@@ -71,12 +72,12 @@ impl MuscleFibres {
     }
 
     /// Checks the fibres of a point; `name` is for errors.
-    pub(crate) fn check_fibre(name: &str, law: &MuscleLaw, direction: &[f64; 3]) -> Result<(), ModelError> {
+    pub(crate) fn check_fibre(name: &str, law: &MuscleLaw, direction: Vec3) -> Result<(), ModelError> {
         law.check(name)?;
-        for x in direction {
+        for x in &direction {
             check_finite(name, Field::Directions, *x)?;
         }
-        check_positive(name, Field::DirectionLength, Vec3::from(*direction).norm())
+        check_positive(name, Field::DirectionLength, direction.norm())
     }
 
     /// The fibre at a point; none where there are none.
@@ -87,9 +88,20 @@ impl MuscleFibres {
         let one = |count: usize| if count == 1 { 0 } else { point };
         Some(Fibre {
             law: &self.laws[one(self.laws.len())],
-            direction: Vec3::from(self.directions[one(self.directions.len())]).normalize(),
+            direction: self.directions[one(self.directions.len())],
             activation,
         })
+    }
+}
+
+/// A direction of size one; one that has none stays what it is.
+fn unit(direction: &[f64; 3]) -> Vec3 {
+    let direction = Vec3::from(*direction);
+    let size = direction.norm();
+    if size > 0.0 && size.is_finite() {
+        direction / size
+    } else {
+        direction
     }
 }
 
@@ -119,7 +131,7 @@ impl ForceField for MuscleFibres {
             let law = self.laws.get(k).or(self.laws.first());
             let direction = self.directions.get(k).or(self.directions.first());
             if let (Some(law), Some(direction)) = (law, direction) {
-                Self::check_fibre(name, law, direction)?;
+                Self::check_fibre(name, law, *direction)?;
             }
         }
         Ok(())
@@ -145,12 +157,7 @@ impl ForceField for MuscleFibres {
             let Some(fibre) = self.fibre(q, ends[0].inputs[0]) else {
                 continue;
             };
-            let stress = chord_stress(&fibre, [start, end].map(|f| matrix(f)));
-            for i in 0..3 {
-                for j in 0..3 {
-                    out[3 * i + j] -= self.volumes[q] * stress[(i, j)];
-                }
-            }
+            add_chord_force(&fibre, self.volumes[q], [start, end], out);
         }
     }
 

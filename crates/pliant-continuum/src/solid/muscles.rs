@@ -90,7 +90,7 @@ impl SolidMuscle<'_> {
                     if let Some(varies) = self.varies {
                         let place = piece.mesh.place_of(rest);
                         fibre = varies(element, place);
-                        let checked = MuscleFibres::check_fibre(&label, &fibre.law, &fibre.direction);
+                        let checked = MuscleFibres::check_fibre(&label, &fibre.law, fibre.direction.into());
                         checked.map_err(|error| self.blame(at(place, error.into())))?;
                     }
                 }

@@ -1,6 +1,7 @@
 //! Meshes of hexahedra, pyramids, prisms and tetrahedra together, linear and quadratic: patch tests,
 //! stresses, beams.
 
+use crate::solids::held_at_rest;
 use pliant::continuum::{Element, ElementKind, MassMatrix, Mesh, Solid, SolidParts};
 use pliant::prelude::*;
 
@@ -126,40 +127,9 @@ fn at_rest(mesh: &Mesh, motion: impl Fn([f64; 3]) -> [f64; 3]) -> (f64, Simulati
         let u = motion(*x);
         std::array::from_fn(|k| x[k] + u[k])
     };
-    let start: Vec<_> = mesh
-        .nodes
-        .iter()
-        .zip(&held)
-        .map(|(x, held)| if *held { place(x) } else { *x })
-        .collect();
     let free = held.iter().filter(|held| !**held).count();
     assert!(free > mesh.nodes.len() / 8, "{free} of {}", mesh.nodes.len());
-    let mut model = Model::new();
-    let nodes = model.add_particles("box", &start).unwrap();
-    let parts = Solid::linear(1e4, 0.3)
-        .add_on(&mut model, "box", nodes, mesh)
-        .unwrap();
-    for (k, held) in held.iter().enumerate() {
-        if *held {
-            model.fix(nodes, k, &[true; 3]).unwrap();
-        }
-    }
-    let mut simulation = Simulation::new(model).unwrap();
-    // Inertia 1e-12 of stiffness: each step is one of Newton's.
-    let how = Settle {
-        h: 1e4,
-        tolerance: 1e-13,
-        max_steps: 20,
-        ..Settle::default()
-    };
-    simulation.settle(how).unwrap();
-    let found = simulation.positions(nodes).chunks(3);
-    let off = |(x, found): (&[f64; 3], &[f64])| {
-        let exact = place(x);
-        (0..3).map(|k| (exact[k] - found[k]).abs()).fold(0.0, f64::max)
-    };
-    let off = mesh.nodes.iter().zip(found).map(off).fold(0.0, f64::max);
-    (off, simulation, parts)
+    held_at_rest(&Solid::linear(1e4, 0.3), mesh, &held, place)
 }
 
 /// An affine motion is exact on elements of all kinds together, linear ones with crooked corners and

@@ -73,23 +73,25 @@ pub(crate) fn patch(kind: ElementKind) -> Mesh {
 
 const MOVE: [[f64; 3]; 3] = [[0.02, 0.01, -0.03], [0.005, -0.01, 0.02], [-0.01, 0.04, 0.03]];
 
-/// Comes to rest with the surface of a cube held in an affine motion; returns the largest distance
-/// of a node from it.
-fn off_the_affine_motion(solid: &Solid, mesh: &Mesh) -> f64 {
-    let image = |x: &[f64; 3]| -> [f64; 3] {
-        std::array::from_fn(|i| x[i] + (0..3).map(|j| MOVE[i][j] * x[j]).sum::<f64>())
-    };
-    let held = |x: &[f64; 3]| x.iter().any(|x| *x < 1e-12 || *x > 1.0 - 1e-12);
+/// Comes to rest with some nodes held where a motion takes them; returns the largest distance of a
+/// node from that motion.
+pub(crate) fn held_at_rest(
+    solid: &Solid,
+    mesh: &Mesh,
+    held: &[bool],
+    place: impl Fn(&[f64; 3]) -> [f64; 3],
+) -> (f64, Simulation, SolidParts) {
     let start: Vec<_> = mesh
         .nodes
         .iter()
-        .map(|x| if held(x) { image(x) } else { *x })
+        .zip(held)
+        .map(|(x, held)| if *held { place(x) } else { *x })
         .collect();
     let mut model = Model::new();
-    let nodes = model.add_particles("cube", &start).unwrap();
-    solid.add_on(&mut model, "cube", nodes, mesh).unwrap();
-    for (k, x) in mesh.nodes.iter().enumerate() {
-        if held(x) {
+    let nodes = model.add_particles("solid", &start).unwrap();
+    let parts = solid.add_on(&mut model, "solid", nodes, mesh).unwrap();
+    for (k, held) in held.iter().enumerate() {
+        if *held {
             model.fix(nodes, k, &[true; 3]).unwrap();
         }
     }
@@ -102,10 +104,24 @@ fn off_the_affine_motion(solid: &Solid, mesh: &Mesh) -> f64 {
         ..Settle::default()
     };
     simulation.settle(how).unwrap();
-    let found = simulation.model().positions(simulation.state(), nodes).chunks(3);
-    let off =
-        |(x, found): (&[f64; 3], &[f64])| (0..3).map(|k| (image(x)[k] - found[k]).abs()).fold(0.0, f64::max);
-    mesh.nodes.iter().zip(found).map(off).fold(0.0, f64::max)
+    let found = simulation.positions(nodes).chunks(3);
+    let off = |(x, found): (&[f64; 3], &[f64])| {
+        let exact = place(x);
+        (0..3).map(|k| (exact[k] - found[k]).abs()).fold(0.0, f64::max)
+    };
+    let off = mesh.nodes.iter().zip(found).map(off).fold(0.0, f64::max);
+    (off, simulation, parts)
+}
+
+/// Comes to rest with the surface of a cube held in an affine motion; returns the largest distance
+/// of a node from it.
+fn off_the_affine_motion(solid: &Solid, mesh: &Mesh) -> f64 {
+    let image = |x: &[f64; 3]| -> [f64; 3] {
+        std::array::from_fn(|i| x[i] + (0..3).map(|j| MOVE[i][j] * x[j]).sum::<f64>())
+    };
+    let on_surface = |x: &[f64; 3]| x.iter().any(|x| *x < 1e-12 || *x > 1.0 - 1e-12);
+    let held: Vec<bool> = mesh.nodes.iter().map(on_surface).collect();
+    held_at_rest(solid, mesh, &held, image).0
 }
 
 #[test]

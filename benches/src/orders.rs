@@ -80,10 +80,12 @@ pub fn methods() -> Vec<Method> {
             true,
         ),
         of("BDF2", Integrator::bdf2(), 1.0, true),
+        of("BDF3", Integrator::bdf3(), 1.0, true),
         of("RATTLE", Integrator::Rattle, 1.0, true),
         of("RATTLE, order 4", Integrator::Rattle4, 1.0, true),
         of("RATTLE, order 6", Integrator::Rattle6, 1.0, true),
         of("symplectic Euler", Integrator::SymplecticEuler, 1.0, false),
+        of("Runge-Kutta 2", Integrator::RungeKutta2, 1.0, false),
         of("Runge-Kutta 4", Integrator::RungeKutta4, 1.0, false),
     ]
 }

@@ -34,6 +34,8 @@ pub(crate) enum Command {
     View(View),
     /// Find the lowest modes of vibration of a scene about its rest, or its buckling loads.
     Modes(Modes),
+    /// Find the positions of a scene from the places of markers on it over time: inverse kinematics.
+    Ik(Ik),
     /// Print where nodes of a scene are at its end, and how that changes with its parameters: exact
     /// derivatives.
     Gradient(Gradient),
@@ -54,6 +56,26 @@ pub(crate) enum Command {
     Completions(Completions),
     /// Print the JSON Schema of scenes, by which editors complete and check those in JSON.
     Schema,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Ik {
+    #[command(flatten)]
+    pub(crate) scene: Scene,
+    /// Places of the markers: a file of the format TRC, or a table (.csv) with the columns `time_s`
+    /// and `NAME.x_m`, `NAME.y_m`, `NAME.z_m` of each, which is the node of its name in the scene
+    #[arg(value_name = "MARKERS")]
+    pub(crate) markers: PathBuf,
+    /// Weight of a marker's squared distance; may be repeated [default: 1 for each]
+    #[arg(long, value_name = "NAME=W", value_parser = coordinate)]
+    pub(crate) weight: Vec<(String, f64)>,
+    /// Write the coordinates of joints, the distances of markers and a page that plays the motion
+    /// into this directory, made if missing
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Print one object of JSON instead of a table
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

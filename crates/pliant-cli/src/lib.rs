@@ -14,6 +14,7 @@ mod arguments;
 mod check;
 mod components;
 mod gradient;
+mod ik;
 mod import;
 mod info;
 mod interrupt;
@@ -62,6 +63,7 @@ pub fn program() -> ExitCode {
         Command::View(view) => view::view(view),
         Command::Check(check) => check::check(check),
         Command::Modes(modes) => modes::modes(modes),
+        Command::Ik(ik) => ik::ik(ik),
         Command::Gradient(gradient) => gradient::gradient(gradient),
         Command::Solve(solve) => solve::solve(solve),
         Command::Sweep(sweep) => sweep::sweep(sweep),

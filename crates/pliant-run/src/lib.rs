@@ -5,6 +5,7 @@
 //! on which a solver failed. Results are written by `pliant-output`. The crate computes no
 //! mechanics of its own, and it never prints.
 
+pub mod inverse_kinematics;
 pub mod problem;
 pub mod pull;
 pub mod render;

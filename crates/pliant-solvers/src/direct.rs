@@ -287,7 +287,15 @@ impl DirectSolver {
         plan.kernel.drop_pivots();
         let looks = self.options.small_update || !self.rows.marks.held.is_empty();
         let columns = plan.kernel.columns();
-        let factored = if looks && plan.kernel.by_blocks().is_some() {
+        let keeps = self.options.small_update && plan.kernel.by_blocks().is_none();
+        let kept = if keeps {
+            plan.kept.find(system, rules)
+        } else {
+            None
+        };
+        let factored = if let Some(report) = kept {
+            Ok((report, 0))
+        } else if looks && plan.kernel.by_blocks().is_some() {
             plan.rescale(system, rules)?;
             plan.factor_changes(system, &self.rows.marks.held)
                 .map_err(SolveError::from)
@@ -311,6 +319,10 @@ impl DirectSolver {
             },
             other => other,
         })?;
+        match keeps {
+            true => plan.kept.take(system, rules, report),
+            false => plan.kept.forget(),
+        }
         self.counters.columns += columns;
         self.inertia = (report.positive, report.negative);
         self.rows.note_dropped(plan, report.dropped, n, system.m());

@@ -1,8 +1,10 @@
 //! Which method takes a step.
 
+mod bdf3;
 mod composition;
 mod methods;
 
+pub use bdf3::Bdf3;
 pub use methods::{Bdf2, EndWeighted, GeneralisedAlpha};
 
 use crate::Error;
@@ -29,8 +31,8 @@ pub enum Integrator {
     /// iteration; contacts act where and along the directions that they have at the start of the
     /// step, with Newton's law of impact at once.
     Nonlinear,
-    /// Any method of the family of [`ImplicitMethod`]: generalised-alpha, Newmark, BDF2, or your
-    /// own.
+    /// Any method of the family of [`ImplicitMethod`]: generalised-alpha, Newmark, BDF2, BDF3, or
+    /// your own.
     Implicit(Arc<dyn ImplicitMethod>),
     /// SDIRK2: two implicit stages solved by Newton's method, L-stable, order 2 for everything from
     /// soft to hard: rows at the level of velocities, forces of stiff springs as a state of the
@@ -60,6 +62,13 @@ pub enum Integrator {
     Rattle6,
     /// `v+ = v + h a(x, v)`, `x+ = x + h v+`: order 1, explicit, for models without hard rows.
     SymplecticEuler,
+    /// `v+ = v + h a(x, v)`, `x+ = x + h v`: order 1, explicit, for models without hard rows.
+    /// Vibrations grow with any step unless they are damped (a damping ratio of `h omega/2`, at
+    /// least): for comparisons and teaching.
+    ForwardEuler,
+    /// Heun's method, of two stages, in coordinates of the rotation group: order 2, explicit, for
+    /// models without hard rows. Undamped vibrations grow, slowly: by `(h omega)^4/8` per step.
+    RungeKutta2,
     /// The classical Runge-Kutta method in coordinates of the rotation group: order 4, explicit,
     /// for models without hard rows.
     RungeKutta4,
@@ -94,6 +103,11 @@ impl Integrator {
         Self::Implicit(Arc::new(Bdf2))
     }
 
+    /// The backward differentiation formula of order 3 with variable steps.
+    pub fn bdf3() -> Self {
+        Self::Implicit(Arc::new(Bdf3))
+    }
+
     /// The steps of RATTLE that a step is made of, as shares of it; `None` for other methods.
     pub(crate) fn rattle_parts(&self) -> Option<&'static [f64]> {
         match self {
@@ -116,6 +130,8 @@ impl Integrator {
             Self::Rattle4 => "RATTLE of order 4",
             Self::Rattle6 => "RATTLE of order 6",
             Self::SymplecticEuler => "symplectic Euler",
+            Self::ForwardEuler => "forward Euler",
+            Self::RungeKutta2 => "the Runge-Kutta method of order 2",
             Self::RungeKutta4 => "the Runge-Kutta method",
         }
     }
@@ -147,6 +163,12 @@ pub trait ImplicitMethod: Debug + Send + Sync {
     /// go by it.
     fn order(&self) -> usize {
         1
+    }
+
+    /// How much longer than the shorter of the last two a step of its order may be. Steps that
+    /// choose their length grow by half of that at most, for they compare a whole with halves.
+    fn largest_growth(&self) -> f64 {
+        f64::INFINITY
     }
 
     /// Vectors of one number per independent velocity coordinate that it remembers from step to
@@ -194,6 +216,10 @@ pub struct Past<'a> {
     pub h: f64,
     /// Length of the step before; `None` for the first one.
     pub previous: Option<f64>,
+    /// Length of the step before that; `None` for the first two.
+    pub before: Option<f64>,
+    /// First of the three coordinates of each rotation; all other coordinates are vectors.
+    pub rotations: &'a [usize],
     /// Velocities of the independent coordinates.
     pub velocity: &'a [f64],
     /// The method's memory.
@@ -207,6 +233,8 @@ pub struct Finished<'a> {
     pub h: f64,
     /// Length of the step before; `None` for the first one.
     pub previous: Option<f64>,
+    /// First of the three coordinates of each rotation; all other coordinates are vectors.
+    pub rotations: &'a [usize],
     /// Velocities at its start.
     pub old_velocity: &'a [f64],
     /// Velocities at its end.

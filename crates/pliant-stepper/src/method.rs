@@ -103,6 +103,14 @@ impl Methods {
                 self.explicit.method = ExplicitMethod::SymplecticEuler;
                 &mut self.explicit
             }
+            Integrator::ForwardEuler => {
+                self.explicit.method = ExplicitMethod::ForwardEuler;
+                &mut self.explicit
+            }
+            Integrator::RungeKutta2 => {
+                self.explicit.method = ExplicitMethod::RungeKutta2;
+                &mut self.explicit
+            }
             Integrator::RungeKutta4 => {
                 self.explicit.method = ExplicitMethod::RungeKutta4;
                 &mut self.explicit

@@ -364,8 +364,9 @@ impl Options {
             | Integrator::Rattle
             | Integrator::Rattle4
             | Integrator::Rattle6
+            | Integrator::RungeKutta2
             | Integrator::RungeKutta4 => 0.5,
-            Integrator::SymplecticEuler => 0.0,
+            Integrator::SymplecticEuler | Integrator::ForwardEuler => 0.0,
         }
     }
 
@@ -379,11 +380,14 @@ impl Options {
     /// [`order`](Self::order) with other weights.
     pub fn order_with(&self, weights: Weights) -> usize {
         match &self.integrator {
-            Integrator::Theta | Integrator::SymplecticEuler => 1,
+            Integrator::Theta | Integrator::SymplecticEuler | Integrator::ForwardEuler => 1,
             Integrator::Nonlinear if weights.alpha == 0.5 && weights.beta == 0.5 => 2,
             Integrator::Nonlinear => 1,
             Integrator::Implicit(method) => method.order().max(1),
-            Integrator::Sdirk2 | Integrator::EnergyMomentum | Integrator::Rattle => 2,
+            Integrator::Sdirk2
+            | Integrator::EnergyMomentum
+            | Integrator::Rattle
+            | Integrator::RungeKutta2 => 2,
             Integrator::Rattle6 => 6,
             Integrator::Rattle4 | Integrator::RungeKutta4 => 4,
         }

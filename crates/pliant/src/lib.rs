@@ -31,6 +31,7 @@
 
 mod control;
 pub mod gradient;
+mod markers;
 mod reduced;
 mod simulation;
 mod statics;
@@ -48,6 +49,7 @@ pub mod contact {
 pub use control::{
     Adaptive, AdaptiveReport, AdaptiveSummary, Drive, Event, Events, JumpReport, Settle, SettleReport,
 };
+pub use markers::{InverseKinematics, Marker, MarkerFit};
 pub use pliant_contact as collision;
 pub use pliant_continuum as continuum;
 pub use pliant_dense as dense;
@@ -89,11 +91,11 @@ pub mod prelude {
     pub use crate::{
         About, Accuracy, Adaptive, AdaptiveReport, AdaptiveSummary, Axes, BoundedRows, Buckling,
         BucklingOptions, Checkpoint, Continuation, Control, CriticalKind, Equilibrium, Error, EventKind,
-        Events, FixedModes, Gyroscopic, Integrator, Interface, JumpReport, KrylovMethod, Ledger,
-        LinearSolver, LoadSign, Loads, Mode, ModeKind, ModeOptions, Modes, On, Options, Path, PathEnd,
-        Preconditioner, ReducedBody, ReducedParts, Reduction, Settle, SettleReport, Simulation,
-        Stabilisation, StaticMethod, StepReport, Tolerances, TreatmentChoice, Tuning, WorkLimits, WorkPart,
-        Wrench,
+        Events, FixedModes, Gyroscopic, Integrator, Interface, InverseKinematics, JumpReport, KrylovMethod,
+        Ledger, LinearSolver, LoadSign, Loads, Marker, MarkerFit, Mode, ModeKind, ModeOptions, Modes, On,
+        Options, Path, PathEnd, Preconditioner, ReducedBody, ReducedParts, Reduction, Settle, SettleReport,
+        Simulation, Stabilisation, StaticMethod, StepReport, Tolerances, TreatmentChoice, Tuning, WorkLimits,
+        WorkPart, Wrench,
     };
     pub use pliant_kkt::{GeometricStiffness, GeometricTerms, Metric};
     pub use pliant_model::*;

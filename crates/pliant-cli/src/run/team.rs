@@ -121,9 +121,13 @@ mod spread {
                     Some("dynamic relaxation, which solves no linear systems")
                 }
                 (Some(_), _) => None,
-                (None, Integrator::SymplecticEuler | Integrator::RungeKutta4) => {
-                    Some("an explicit method, which has little to solve")
-                }
+                (
+                    None,
+                    Integrator::SymplecticEuler
+                    | Integrator::ForwardEuler
+                    | Integrator::RungeKutta2
+                    | Integrator::RungeKutta4,
+                ) => Some("an explicit method, which has little to solve"),
                 _ => None,
             };
             if let Some(what) = refused {

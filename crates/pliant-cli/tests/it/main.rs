@@ -10,6 +10,7 @@ mod checkpoints;
 mod distributed;
 mod files;
 mod gradients;
+mod ik;
 mod import;
 mod info;
 mod modes;

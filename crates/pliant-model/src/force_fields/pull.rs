@@ -89,6 +89,17 @@ impl Pull {
         self
     }
 
+    /// Where a point of the first element of these positions is (m): of a body the point in its
+    /// axes, of a point itself.
+    pub fn point_at(space: Space, x: &[f64], point: [f64; 3]) -> [f64; 3] {
+        let at = vec3(x, 0);
+        let place = match space {
+            Space::Rigid3 => at + rotation::rotate([x[3], x[4], x[5], x[6]], point.into()),
+            Space::Real(_) => at,
+        };
+        place.into()
+    }
+
     fn acting(At { space, x, v, inputs }: At<'_>) -> Option<Acting> {
         let [stiffness, damping] = [inputs[STIFFNESS], inputs[DAMPING]];
         if stiffness == 0.0 && damping == 0.0 {

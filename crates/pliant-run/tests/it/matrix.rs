@@ -78,6 +78,10 @@ const METHODS: &[Method] = &[
         order: 2,
     },
     Method {
+        name: "Bdf3",
+        order: 2,
+    },
+    Method {
         name: "EnergyMomentum",
         order: 2,
     },

@@ -8,7 +8,7 @@ use crate::{Amount, SceneError};
 use pliant::contact::{FrictionCoupling, Impacts, Restitution};
 use pliant::kkt::{GeometricStiffness, GeometricTerms};
 use pliant::solvers::DirectOptions;
-use pliant::{Accuracy, Integrator, Stabilisation, Tolerances, WorkLimits};
+use pliant::{Accuracy, Integrator, LinearSolver, Stabilisation, Tolerances, WorkLimits};
 
 /// Every step leaves a line in the energy table.
 const MOST_STEPS: usize = 10_000_000;
@@ -104,6 +104,14 @@ pub(super) fn plan(builder: &mut Builder<'_>, run: &Run, settings: &Settings) ->
     }
     builder.options.tuning.clamp_geometry = run.clamp_geometry;
     builder.options.linear = run.linear;
+    if run.keep_factor {
+        if !matches!(run.linear, LinearSolver::Auto | LinearSolver::Direct) {
+            let message = "`keep_factor` is of `linear: Direct` and `Auto`".to_owned();
+            let help = Some("leave one of the two out".to_owned());
+            return builder.wrong(&[Where::Key("keep_factor"), Where::Key("run")], message, help);
+        }
+        builder.options.tuning.solver.small_update = true;
+    }
     let of_scene = run.threads.as_ref();
     let of_scene = of_scene
         .map(|threads| builder.whole(threads, 1, DirectOptions::MOST_THREADS, Where::Key("threads")))
@@ -288,12 +296,15 @@ fn integrator(builder: &Builder<'_>, spec: &IntegratorSpec) -> Result<Integrator
             )
         }
         IntegratorSpec::Bdf2 => Integrator::bdf2(),
+        IntegratorSpec::Bdf3 => Integrator::bdf3(),
         IntegratorSpec::Sdirk2 => Integrator::Sdirk2,
         IntegratorSpec::EnergyMomentum => Integrator::EnergyMomentum,
         IntegratorSpec::Rattle => Integrator::Rattle,
         IntegratorSpec::Rattle4 => Integrator::Rattle4,
         IntegratorSpec::Rattle6 => Integrator::Rattle6,
         IntegratorSpec::SymplecticEuler => Integrator::SymplecticEuler,
+        IntegratorSpec::ForwardEuler => Integrator::ForwardEuler,
+        IntegratorSpec::RungeKutta2 => Integrator::RungeKutta2,
         IntegratorSpec::RungeKutta4 => Integrator::RungeKutta4,
     })
 }

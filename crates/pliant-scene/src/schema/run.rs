@@ -80,6 +80,10 @@ pub struct Run {
     /// The linear solver: `Direct`, `Cg(Blocks)`, `Minres(Diagonal)`, `Gmres(Blocks)`, ...
     #[serde(default)]
     pub linear: LinearSolver,
+    /// Whether the factor is kept where the matrix of a step is that of the last one to the bit, and
+    /// only what changed is factored where that is little.
+    #[serde(default)]
+    pub keep_factor: bool,
     /// Threads that steps are shared by; who runs the scene says how many by default.
     #[serde(default)]
     pub threads: Option<Quantity<Pure>>,
@@ -176,6 +180,8 @@ pub enum IntegratorSpec {
     Newmark(NewmarkSpec),
     /// Backward differentiation of order 2.
     Bdf2,
+    /// Backward differentiation of order 3.
+    Bdf3,
     /// Two implicit stages of order 2, from soft to hard: the default.
     #[default]
     Sdirk2,
@@ -189,6 +195,10 @@ pub enum IntegratorSpec {
     Rattle6,
     /// Explicit, order 1.
     SymplecticEuler,
+    /// Explicit, order 1: vibrations grow.
+    ForwardEuler,
+    /// Explicit, order 2.
+    RungeKutta2,
     /// Explicit, order 4.
     RungeKutta4,
 }

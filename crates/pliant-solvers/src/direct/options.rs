@@ -18,9 +18,10 @@ pub struct DirectOptions {
     /// share of `|J_i| u + |b_i|`, with the largest velocity `u` of the variables they act on.
     pub incompatibility: f64,
     /// Whether `prepare` looks for what changed since the last one, and factors only that and what
-    /// comes after it in the elimination tree, if it is little and the factor is by blocks: for
-    /// steps in which few coefficients change. It costs a pass over the entries. Results do not
-    /// depend on it. A [`BoxSolver`](crate::BoxSolver) with bounded rows always looks.
+    /// comes after it in the elimination tree, if it is little: for steps in which few coefficients
+    /// change, or none, as of linear models. A factor by single entries is kept where nothing
+    /// changed. It costs a pass over the entries, and their memory. Results do not depend on it. A
+    /// [`BoxSolver`](crate::BoxSolver) with bounded rows always looks.
     pub small_update: bool,
     /// Whether a factor that chooses its pivots solves again where refinement ends beyond the
     /// tolerance, and is asked where the signs of pivots are in doubt (a

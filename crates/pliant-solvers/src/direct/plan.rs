@@ -1,7 +1,7 @@
 //! The permuted, scaled matrix: pattern and slots once, values every time, straight into the
 //! storage of the factor.
 
-use super::changes::Changes;
+use super::changes::{Changes, Kept};
 use super::kernel::{Kernel, KernelWorkspace};
 use super::pivoted::{for_each_entry, lower_triangle};
 use super::scale::{HELD, Rules, of_row};
@@ -36,6 +36,7 @@ pub(super) struct Plan {
     /// When what is filled, of a factor by blocks.
     sweep: Sweep,
     pub(super) changes: Changes,
+    pub(super) kept: Kept,
 }
 
 pub(super) const ABSENT: u32 = u32::MAX;
@@ -122,6 +123,7 @@ impl Plan {
         self.inverse_diagonal.clear();
         self.inverse_diagonal.resize(n, 0.0);
         self.changes.renew();
+        self.kept.forget();
         Ok(())
     }
 

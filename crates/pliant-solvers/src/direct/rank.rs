@@ -113,6 +113,7 @@ impl DirectSolver {
         let matrix = plan.assembled(system, &self.rows.marks.held)?;
         let report = plan.kernel.factor_by_pivots(&matrix)?;
         plan.changes.forget();
+        plan.kept.forget();
         self.counters.numeric += 1;
         laps.add_to(&mut self.times.factor);
         let n = system.n();

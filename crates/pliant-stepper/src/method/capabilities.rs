@@ -184,7 +184,9 @@ impl Integrator {
             Self::Sdirk2 => Capabilities::SDIRK2,
             Self::EnergyMomentum => Capabilities::ENERGY_MOMENTUM,
             Self::Rattle | Self::Rattle4 | Self::Rattle6 => Capabilities::RATTLE,
-            Self::SymplecticEuler | Self::RungeKutta4 => Capabilities::EXPLICIT,
+            Self::SymplecticEuler | Self::ForwardEuler | Self::RungeKutta2 | Self::RungeKutta4 => {
+                Capabilities::EXPLICIT
+            }
         }
     }
 }

@@ -16,9 +16,55 @@ pub(crate) enum ExplicitMethod {
     /// `v+ = v + h a(x, v)`, `x+ = x + h v+`.
     #[default]
     SymplecticEuler,
+    /// `v+ = v + h a(x, v)`, `x+ = x + h v`.
+    ForwardEuler,
+    /// Heun's method, of order 2.
+    RungeKutta2,
     /// The classical method of order 4.
     RungeKutta4,
 }
+
+/// A stage of an explicit Runge-Kutta method whose stages go from the start of the step along the
+/// rates of the stage before.
+#[derive(Clone, Copy, Debug)]
+struct Stage {
+    /// The share of the step that it is at.
+    reach: f64,
+    /// Weight of its rates in those of the step.
+    weight: f64,
+}
+
+/// Heun's method.
+const HEUN: [Stage; 2] = [
+    Stage {
+        reach: 0.0,
+        weight: 0.5,
+    },
+    Stage {
+        reach: 1.0,
+        weight: 0.5,
+    },
+];
+
+/// The classical method of order 4.
+const CLASSICAL: [Stage; 4] = [
+    Stage {
+        reach: 0.0,
+        weight: 1.0 / 6.0,
+    },
+    Stage {
+        reach: 0.5,
+        weight: 1.0 / 3.0,
+    },
+    Stage {
+        reach: 0.5,
+        weight: 1.0 / 3.0,
+    },
+    Stage {
+        reach: 1.0,
+        weight: 1.0 / 6.0,
+    },
+];
 
 /// An explicit method with its scratch, on the independent coordinates.
 #[derive(Debug, Default)]
@@ -39,6 +85,8 @@ impl Method for Explicit {
     fn name(&self) -> &str {
         match self.method {
             ExplicitMethod::SymplecticEuler => "SymplecticEuler",
+            ExplicitMethod::ForwardEuler => "ForwardEuler",
+            ExplicitMethod::RungeKutta2 => "RungeKutta2",
             ExplicitMethod::RungeKutta4 => "RungeKutta4",
         }
     }
@@ -68,8 +116,9 @@ impl Method for Explicit {
         }
         system.velocities(&start.state, &mut self.start);
         trace.solved = match self.method {
-            ExplicitMethod::SymplecticEuler => self.euler(system, start, h)?,
-            ExplicitMethod::RungeKutta4 => self.runge_kutta(system, start, h, end)?,
+            ExplicitMethod::SymplecticEuler | ExplicitMethod::ForwardEuler => self.euler(system, start, h)?,
+            ExplicitMethod::RungeKutta2 => self.runge_kutta(system, start, h, end, &HEUN)?,
+            ExplicitMethod::RungeKutta4 => self.runge_kutta(system, start, h, end, &CLASSICAL)?,
         };
         let held = Some(&end.controls.held[..]);
         system.place(
@@ -92,41 +141,43 @@ impl Explicit {
         let solved = system.accelerations(start, start, start.time, h, &mut self.acceleration)?;
         for i in 0..self.start.len() {
             self.velocity[i] = self.start[i] + h * self.acceleration[i];
-            self.displacement[i] = h * self.velocity[i];
+            let moving = match self.method {
+                ExplicitMethod::ForwardEuler => self.start[i],
+                _ => self.velocity[i],
+            };
+            self.displacement[i] = h * moving;
         }
         Ok(solved)
     }
 
-    /// The classical method of order 4 for `d' = J_r^-1(d) v`, `v' = a(x (+) d, v)` with the
-    /// displacement `d` from the start of the step (Munthe-Kaas 1999).
+    /// A Runge-Kutta method for `d' = J_r^-1(d) v`, `v' = a(x (+) d, v)` with the displacement `d`
+    /// from the start of the step (Munthe-Kaas 1999).
     fn runge_kutta(
         &mut self,
         system: &mut System,
         start: &Motion,
         h: f64,
         end: &mut Motion,
+        stages: &[Stage],
     ) -> Result<SolveReport, Error> {
         self.velocity.copy_from_slice(&self.start);
         let mut worst: Option<SolveReport> = None;
-        for (stage, (reach, weight)) in [(0.0, 1.0), (0.5, 2.0), (0.5, 2.0), (1.0, 1.0)]
-            .into_iter()
-            .enumerate()
-        {
-            if stage > 0 {
+        for (number, stage) in stages.iter().enumerate() {
+            if number > 0 {
                 let state = &mut end.state;
                 system.place(&start.state, &self.velocity, &self.displacement, None, state)?;
             }
-            let at = start.time + reach * h;
+            let at = start.time + stage.reach * h;
             let solved = system.accelerations(start, end, at, h, &mut self.acceleration)?;
             if worst.is_none_or(|w| solved.residual.relative > w.residual.relative) {
                 worst = Some(solved);
             }
             turn_rates(&system.model, &self.velocity, &mut self.displacement);
-            let next = if stage == 2 { h } else { 0.5 * h };
+            let next = h * stages.get(number + 1).map_or(1.0, |next| next.reach);
             for i in 0..self.start.len() {
                 let (rate, acceleration) = (self.displacement[i], self.acceleration[i]);
-                self.displacement_sum[i] += h / 6.0 * weight * rate;
-                self.velocity_sum[i] += h / 6.0 * weight * acceleration;
+                self.displacement_sum[i] += h * stage.weight * rate;
+                self.velocity_sum[i] += h * stage.weight * acceleration;
                 self.displacement[i] = next * rate;
                 self.velocity[i] = self.start[i] + next * acceleration;
             }
@@ -135,7 +186,7 @@ impl Explicit {
         for i in 0..self.start.len() {
             self.velocity[i] = self.start[i] + self.velocity_sum[i];
         }
-        Ok(worst.expect("the method has four stages"))
+        Ok(worst.expect("a method has a stage"))
     }
 }
 

@@ -59,6 +59,9 @@ pub struct IntegratorMemory {
     pub method: String,
     /// Length of the last step (s), `None` before the first.
     pub previous: Option<f64>,
+    /// Length of the one before that (s), `None` before the second.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub before: Option<f64>,
     /// Its vectors, one after the other.
     pub vectors: Vec<f64>,
 }
@@ -68,6 +71,7 @@ impl IntegratorMemory {
     pub fn forget(&mut self) {
         self.method.clear();
         self.previous = None;
+        self.before = None;
         self.vectors.clear();
     }
 }
@@ -75,6 +79,7 @@ impl IntegratorMemory {
 clone_into_buffers!(IntegratorMemory {
     method,
     previous,
+    before,
     vectors,
 });
 
@@ -168,6 +173,8 @@ struct Iterate {
 /// them, masses, Jacobian, deformations of the rows.
 #[derive(Debug, Default)]
 struct StartEquations {
+    /// First of the three coordinates of each rotation.
+    rotations: Vec<usize>,
     /// Time since it, for force fields with a memory (s).
     elapsed: f64,
     velocity: Vec<f64>,

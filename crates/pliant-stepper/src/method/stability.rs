@@ -20,6 +20,9 @@ impl Integrator {
     pub fn stability_limit(&self) -> Option<f64> {
         match self {
             Self::SymplecticEuler => Some(2.0),
+            // With the damping that suits them best; without any, vibrations grow with every step.
+            Self::ForwardEuler => Some(2.0),
+            Self::RungeKutta2 => Some(2.2),
             Self::RungeKutta4 => Some(8f64.sqrt()),
             _ => {
                 let longest = |parts: &[f64]| parts.iter().fold(0.0f64, |a, part| a.max(part.abs()));

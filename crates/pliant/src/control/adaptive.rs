@@ -357,6 +357,15 @@ impl Trials<'_> {
         self.simulation.options.order_with(self.weights())
     }
 
+    /// How much a step may grow over the last so that the whole, which its halves are compared with,
+    /// has the order of the method.
+    fn largest_growth(&self) -> f64 {
+        match &self.simulation.options.integrator {
+            Integrator::Implicit(method) => 0.5 * method.largest_growth(),
+            _ => f64::INFINITY,
+        }
+    }
+
     /// Stores the memory that the next step uses. Where the step was cut short for its end
     /// alone, the next one may be as long as `proposed` (s).
     fn remember(&mut self, report: &mut AdaptiveReport, proposed: f64) {
@@ -366,6 +375,7 @@ impl Trials<'_> {
         let has_jump = report.jump.is_some();
         let order = if has_jump { 1 } else { self.order() } as f64;
         let now = report.error.max(SMALL_ERROR);
+        let growth = how.growth.min(self.largest_growth());
         let motion = &mut self.simulation.motion;
         let memory = &mut motion.adaptive;
         let factor = match memory.error.filter(|_| !has_jump) {
@@ -375,7 +385,7 @@ impl Trials<'_> {
         let most = if report.rejected + report.failed > 0 {
             1.0
         } else {
-            how.growth
+            growth
         };
         memory.impact = report.event.is_some();
         if report.event.is_some() {

@@ -298,6 +298,7 @@ impl Simulation {
             .chain([
                 &checkpoint.integrator.vectors[..],
                 checkpoint.integrator.previous.as_slice(),
+                checkpoint.integrator.before.as_slice(),
             ])
             .flatten();
         if let Some(value) = numbers.into_iter().find(|x| !x.is_finite()) {

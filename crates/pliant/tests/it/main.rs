@@ -38,6 +38,7 @@ mod linear;
 mod linearisation;
 mod located;
 mod loops;
+mod markers;
 mod memory;
 mod missed;
 mod mixed_solids;

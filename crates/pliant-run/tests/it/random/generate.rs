@@ -120,6 +120,7 @@ impl Sketch {
             Some(d.pick(&[
                 json!({"GeneralisedAlpha": {"radius": 0.8}}),
                 json!("Bdf2"),
+                json!("Bdf3"),
                 json!("Rattle"),
                 json!({"Newmark": {}}),
             ]))

@@ -2,6 +2,7 @@
 
 use super::{advance, edited, finish, points, runner};
 use pliant::Equilibrium;
+use pliant_run::Runner;
 
 /// Curvatures of arms, `benches/reference/muscle.py`.
 const REFERENCE: &str = include_str!("../../../../../benches/reference/muscle.txt");
@@ -74,4 +75,39 @@ fn an_octopus_arm_curls_down_at_last() {
     let [turn, _] = bend(&rest, &points(&run, "arm"));
     println!("{turn} rad/m");
     assert!(turn < -8.0, "{turn}");
+}
+
+/// A jaw at rest is a lever on its condyles: the bite is the moment of the masseters less that of the
+/// weight over its arm, and the two faces of the sockets share what is left. At the end it moves by
+/// less than a hundred-millionth of its size, by which arms and forces are as good.
+#[test]
+fn a_jaw_bites_by_the_force_of_its_lever() {
+    let mut run = runner(&edited("jaw", &[]), &[], None);
+    let last = |run: &Runner, name: &str| run.summary(None).probes[name].last.unwrap();
+    let mut lowest = 0.0f64;
+    while !run.is_done() {
+        advance(&mut run, 1);
+        lowest = lowest.min(last(&run, "jaw.y"));
+    }
+    // It was open in between.
+    assert!(lowest < -0.05, "{lowest}");
+    let way = [0.015f64, 0.07, 0.015];
+    let length = way.iter().map(|d| d * d).sum::<f64>().sqrt();
+    let pull = 2.0 * 400.0 * 0.25;
+    let [forward, up] = [pull * way[0] / length, pull * way[1] / length];
+    let weight = 0.2 * 9.81;
+    let bite = (0.03 * up + 0.05 * forward - 0.05 * weight) / 0.09;
+    let slope = 40f64.to_radians();
+    let (sum, difference) = ((up - weight - bite) / slope.cos(), forward / slope.sin());
+    for (name, expected) in [
+        ("bite.normal", bite),
+        ("front.normal", 0.5 * (sum + difference)),
+        ("back.normal", 0.5 * (sum - difference)),
+    ] {
+        let found = last(&run, name);
+        assert!(
+            (found / expected - 1.0).abs() < 1e-6,
+            "{name}: {found} {expected}"
+        );
+    }
 }

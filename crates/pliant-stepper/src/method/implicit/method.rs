@@ -12,6 +12,7 @@ use crate::observe::{DampingLaw, Trace};
 use crate::sleep;
 use crate::system::{System, one_sided};
 use pliant_kkt::Scheme;
+use pliant_model::{Model, Space};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -134,6 +135,7 @@ impl NewtonWorkspace {
         end: &mut Motion,
     ) -> Result<(), Error> {
         let n = system.model.dof_count();
+        self.find_rotations(&system.model);
         system.velocities(&end.state, &mut self.equations.velocity);
         let known = !end.fresh && end.integrator.method == method.name();
         if known && end.integrator.vectors.len() == method.memory() * n {
@@ -144,6 +146,7 @@ impl NewtonWorkspace {
         }
         end.integrator.method = method.name().to_owned();
         end.integrator.previous = None;
+        end.integrator.before = None;
         end.integrator.vectors.clear();
         end.integrator.vectors.resize(method.memory() * n, 0.0);
         let start = Start {
@@ -157,6 +160,18 @@ impl NewtonWorkspace {
         };
         method.start(&start, &mut end.integrator.vectors);
         Ok(())
+    }
+
+    /// Lists the rotations of bodies among the independent coordinates.
+    fn find_rotations(&mut self, model: &Model) {
+        self.equations.rotations.clear();
+        for node in model.nodes().iter().filter(|node| node.space == Space::Rigid3) {
+            let Some(first) = node.first_dof() else { continue };
+            let bodies = node.velocity_range().len() / 6;
+            self.equations
+                .rotations
+                .extend((0..bodies).map(|body| first + 6 * body + 3));
+        }
     }
 
     /// The relations of the step. Returns the scheme that fills the matrices of its equations.
@@ -173,6 +188,8 @@ impl NewtonWorkspace {
         let past = Past {
             h,
             previous: end.integrator.previous,
+            before: end.integrator.before,
+            rotations: &self.equations.rotations,
             velocity: &self.equations.velocity,
             memory: &end.integrator.vectors,
         };
@@ -217,8 +234,9 @@ impl NewtonWorkspace {
             acceleration: &self.rate,
             displacement: &self.displacement,
             previous: end.integrator.previous,
+            rotations: &self.equations.rotations,
         };
         method.finish(&step, &mut end.integrator.vectors);
-        end.integrator.previous = Some(h);
+        end.integrator.before = end.integrator.previous.replace(h);
     }
 }

@@ -32,6 +32,7 @@ fn with_rows() -> Vec<(Options, f64)> {
         (with(Integrator::generalised_alpha(0.8)), 1e-6),
         (with(Integrator::generalised_alpha(0.0)), 1e-6),
         (with(Integrator::bdf2()), 1e-6),
+        (with(Integrator::bdf3()), 1e-7),
         (with(Integrator::Rattle), 1e-6),
         (with(Integrator::Rattle4), 1e-8),
         (with(Integrator::Rattle6), 1e-9),
@@ -45,6 +46,7 @@ fn all() -> Vec<(Options, f64)> {
         (with(Integrator::newmark(0.25, 0.5)), 1e-6),
         (with(Integrator::newmark(0.36, 0.7)), 3e-4),
         (with(Integrator::SymplecticEuler), 1e-4),
+        (with(Integrator::RungeKutta2), 1e-6),
         (with(Integrator::RungeKutta4), 1e-9),
     ]);
     list

@@ -101,7 +101,12 @@ fn the_elastic_pendulum_has_order_two() {
 #[test]
 fn explicit_orders() {
     let exact = elastic_pendulum_at(1.0, 0.0);
-    for (integrator, expected) in [(Integrator::SymplecticEuler, 1.0), (Integrator::RungeKutta4, 4.0)] {
+    for (integrator, expected) in [
+        (Integrator::SymplecticEuler, 1.0),
+        (Integrator::ForwardEuler, 1.0),
+        (Integrator::RungeKutta2, 2.0),
+        (Integrator::RungeKutta4, 4.0),
+    ] {
         let springs = |h: f64| {
             let model = elastic_pendulum(Treatment::Compliance, 0.0);
             let s = taken(model, with(integrator.clone()), h, 1.0);
@@ -215,4 +220,165 @@ fn steps_of_bdf2_may_vary() {
     };
     let errors = [error(1.0 / 300.0), error(1.0 / 600.0)];
     assert!((order(errors) - 2.0).abs() < 0.2, "{errors:?}");
+}
+
+/// BDF3 has order 3 from its first step: the pendulum on a hard rod, the elastic pendulum with and
+/// without damping in both treatments, and the spin and the place of a free top, which tells
+/// whether rotations are taken one after the other and turn at the rate of their coordinates. The
+/// next order is a tenth of the third at these steps.
+#[test]
+fn bdf3_has_order_three() {
+    let options = || with(Integrator::bdf3());
+    let pendulum_error = |h: f64| {
+        let s = taken(pendulum(), options(), h, 1.0);
+        distance(&s.state().positions[..2], &PENDULUM_AT_1)
+    };
+    let mut all = vec![(
+        "pendulum".to_owned(),
+        [pendulum_error(0.005), pendulum_error(0.0025)],
+    )];
+    for damping in [0.0, 2.0] {
+        let exact = elastic_pendulum_at(1.0, damping);
+        for treatment in [Treatment::Stiffness, Treatment::Compliance] {
+            let error = |h: f64| {
+                let s = taken(elastic_pendulum(treatment, damping), options(), h, 1.0);
+                distance(&s.state().positions[..3], &exact[..3])
+                    + 0.1 * distance(&s.state().velocities[..3], &exact[3..])
+            };
+            all.push((format!("{treatment:?} {damping}"), [error(0.002), error(0.001)]));
+        }
+    }
+    let spin = |h: f64| {
+        let s = taken(top(), options(), h, 1.0);
+        distance(&s.state().velocities[3..6], &SPIN_AT_1)
+    };
+    all.push(("spin".to_owned(), [spin(0.01), spin(0.005)]));
+    // Orientations against steps of order 4, 20 times as short.
+    let fine = taken(top(), with(Integrator::RungeKutta4), 0.0005, 1.0);
+    let turn = |h: f64| {
+        let s = taken(top(), options(), h, 1.0);
+        distance(&s.state().positions[3..7], &fine.state().positions[3..7])
+    };
+    all.push(("turn".to_owned(), [turn(0.01), turn(0.005)]));
+    for (name, errors) in all {
+        println!("{name}: {errors:?}, order {}", order(errors));
+        assert!((order(errors) - 3.0).abs() < 0.25, "{name}: {errors:?}");
+    }
+}
+
+/// Steps of BDF3 that double and halve keep order 3; steps beyond its bound are of order 2.
+#[test]
+fn steps_of_bdf3_may_vary() {
+    let error = |h: f64, ratios: [f64; 4]| {
+        let mut s = Simulation::with_options(pendulum(), with(Integrator::bdf3())).unwrap();
+        let total: f64 = ratios.iter().sum();
+        for _ in 0..(1.0 / (total * h)).round() as usize {
+            for ratio in ratios {
+                s.step(ratio * h).unwrap();
+            }
+        }
+        distance(&s.state().positions[..2], &PENDULUM_AT_1)
+    };
+    for (ratios, expected) in [([1.0, 2.0, 1.0, 1.0], 3.0), ([0.5, 0.5, 2.5, 1.5], 2.0)] {
+        let errors = [error(1.0 / 1000.0, ratios), error(1.0 / 2000.0, ratios)];
+        assert!((order(errors) - expected).abs() < 0.25, "{ratios:?}: {errors:?}");
+    }
+}
+
+/// An oscillator by the recurrence itself, `v_n` and `x_n` with a step of its own each: equal to
+/// rounding, with steps beyond the bound, which are of order 2.
+#[test]
+fn bdf3_is_its_recurrence() {
+    let (m, k) = (2.0, 30.0);
+    let mut model = Model::new();
+    let node = model
+        .add_independent("mass", Space::Real(1), &[0.3], &[-0.4])
+        .unwrap();
+    model.add_mass("m", node, Mass::Uniform(m)).unwrap();
+    model
+        .add_force_field(
+            "spring",
+            node,
+            UniformCompliance::new(1.0 / k),
+            Treatment::Stiffness,
+        )
+        .unwrap();
+    let mut s = Simulation::with_options(model, with(Integrator::bdf3())).unwrap();
+    let lengths = [0.01, 0.012, 0.01, 0.02, 0.014, 0.04, 0.02, 0.025, 0.06, 0.01];
+    let (mut x, mut v, mut t) = (vec![0.3], vec![-0.4], vec![0.0]);
+    for (n, &h) in lengths.iter().enumerate() {
+        s.step(h).unwrap();
+        let end = t[n] + h;
+        let used = match n {
+            0 => 1,
+            1 => 2,
+            _ if h > 2.25 * lengths[n - 1].min(lengths[n - 2]) => 2,
+            _ => 3,
+        };
+        let past: Vec<usize> = (0..used).map(|j| n - j).collect();
+        // The derivative at the end of the polynomial through the known states: e z+ + sum w_j z_j.
+        let e: f64 = past.iter().map(|&j| 1.0 / (end - t[j])).sum();
+        let sum = |z: &[f64]| -> f64 {
+            past.iter()
+                .map(|&j| {
+                    let others = past.iter().filter(|&&i| i != j);
+                    let product: f64 = others.map(|&i| (end - t[i]) / (t[j] - t[i])).product();
+                    -product / (end - t[j]) * z[j]
+                })
+                .sum()
+        };
+        let (new_x, new_v) = if n == 0 {
+            // The trapezoidal rule.
+            let a = -k / m * x[0];
+            let b = v[0] + 0.5 * h * (a - k / m * (x[0] + 0.5 * h * v[0]));
+            let new_v = b / (1.0 + 0.25 * h * h * k / m);
+            (x[0] + 0.5 * h * (v[0] + new_v), new_v)
+        } else {
+            // e v+ + sum_v = -k/m x+, e x+ + sum_x = v+.
+            let (of_x, of_v) = (sum(&x), sum(&v));
+            let new_x = -(of_v + e * of_x) / (e * e + k / m);
+            (new_x, e * new_x + of_x)
+        };
+        x.push(new_x);
+        v.push(new_v);
+        t.push(end);
+        let state = s.state();
+        let missed = (state.positions[0] - new_x).abs() + (state.velocities[0] - new_v).abs();
+        assert!(missed < 1e-12, "step {n}: {missed:e}");
+    }
+}
+
+/// Energy of an oscillator grows by `1 + (h omega)^2` per step of forward Euler and by
+/// `1 + (h omega)^4/4` per step of Heun's method, exactly.
+#[test]
+fn explicit_methods_make_the_energy_that_they_are_known_for() {
+    for (integrator, power, share) in [
+        (Integrator::ForwardEuler, 2, 1.0),
+        (Integrator::RungeKutta2, 4, 0.25),
+    ] {
+        let mut model = Model::new();
+        let node = model
+            .add_independent("mass", Space::Real(1), &[0.3], &[-0.4])
+            .unwrap();
+        model.add_mass("m", node, Mass::Uniform(2.0)).unwrap();
+        model
+            .add_force_field(
+                "spring",
+                node,
+                UniformCompliance::new(1.0 / 30.0),
+                Treatment::Stiffness,
+            )
+            .unwrap();
+        let mut options = with(integrator);
+        options.accuracy = Some(Accuracy::Measured);
+        let mut s = Simulation::with_options(model, options).unwrap();
+        let before = s.problem().energies(s.state()).total();
+        let turn = 0.01 * (30.0f64 / 2.0).sqrt();
+        for _ in 0..100 {
+            s.step(0.01).unwrap();
+        }
+        let growth = s.problem().energies(s.state()).total() / before;
+        let expected = (1.0 + share * turn.powi(power)).powi(100);
+        assert!((growth / expected - 1.0).abs() < 1e-12, "{growth} {expected}");
+    }
 }

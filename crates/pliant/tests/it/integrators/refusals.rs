@@ -112,6 +112,7 @@ fn choices_that_a_method_would_pass_over() {
         Integrator::Sdirk2,
         Integrator::Nonlinear,
         Integrator::bdf2(),
+        Integrator::bdf3(),
         Integrator::EnergyMomentum,
         Integrator::Rattle,
         Integrator::Theta,

@@ -1,0 +1,358 @@
+//! Files of places of markers over time.
+
+use std::collections::BTreeMap;
+
+/// Places of markers over time, out of a file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct MarkerFile {
+    /// The names of the markers.
+    pub names: Vec<String>,
+    /// The instants, in the order of time.
+    pub frames: Vec<MarkerFrame>,
+}
+
+/// An instant of a [`MarkerFile`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct MarkerFrame {
+    /// Time (s).
+    pub time: f64,
+    /// Place of each marker (m); `None` where it was not seen.
+    pub places: Vec<Option<[f64; 3]>>,
+}
+
+/// A text that is no file of markers.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {message}")]
+pub struct MarkerFileError {
+    /// The line, counted from 1.
+    pub line: usize,
+    /// The complaint.
+    pub message: String,
+}
+
+type Result<T> = std::result::Result<T, MarkerFileError>;
+
+/// The lines of a text with their numbers, without those that are empty.
+struct Lines<'a>(Vec<(usize, &'a str)>);
+
+impl<'a> Lines<'a> {
+    fn new(text: &'a str) -> Self {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let lines = text.lines().enumerate().map(|(k, line)| (k + 1, line));
+        Self(lines.filter(|(_, line)| !line.trim().is_empty()).collect())
+    }
+
+    fn get(&self, k: usize, what: &str) -> Result<(usize, &'a str)> {
+        let end = self.0.last().map_or(1, |(line, _)| *line);
+        let missing = || wrong(end, format!("the file ends where {what} should be"));
+        self.0.get(k).copied().ok_or_else(missing)
+    }
+}
+
+fn wrong(line: usize, message: impl Into<String>) -> MarkerFileError {
+    MarkerFileError {
+        line,
+        message: message.into(),
+    }
+}
+
+impl MarkerFile {
+    /// Reads a file of OpenSim's format TRC, which begins with `PathFileType`, or a table of
+    /// comma-separated values with the columns `time_s` and `NAME.x_m`, `NAME.y_m`, `NAME.z_m` of
+    /// each marker, as probes of positions write it. Units of length are `m`, `cm` and `mm`. A place
+    /// without numbers is that of a marker that was not seen.
+    ///
+    /// # Errors
+    /// [`MarkerFileError`] for any other text, times that do not grow, numbers that are not finite.
+    pub fn from_text(text: &str) -> Result<Self> {
+        let lines = Lines::new(text);
+        let (_, first) = lines.get(0, "a table of markers")?;
+        let file = if first.starts_with("PathFileType") {
+            read_trc(&lines)?
+        } else {
+            read_table(&lines)?
+        };
+        let mut names = file.names.clone();
+        names.sort_unstable();
+        if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(wrong(
+                lines.0[0].0,
+                format!("there are two markers `{}`", pair[0]),
+            ));
+        }
+        if file.names.is_empty() {
+            return Err(wrong(lines.0[0].0, "there is no marker"));
+        }
+        if file.frames.is_empty() {
+            let (last, _) = lines.0[lines.0.len() - 1];
+            return Err(wrong(last, "there are no places of markers"));
+        }
+        Ok(file)
+    }
+}
+
+/// Size of a unit of length (m).
+fn length_unit(line: usize, unit: &str) -> Result<f64> {
+    match unit {
+        "m" => Ok(1.0),
+        "cm" => Ok(1e-2),
+        "mm" => Ok(1e-3),
+        _ => Err(wrong(
+            line,
+            format!("`{unit}` is no unit of markers: m, cm and mm are"),
+        )),
+    }
+}
+
+/// A number of a cell; `None` for an empty one, or one that says it is no number.
+fn number(line: usize, cell: &str) -> Result<Option<f64>> {
+    let cell = cell.trim();
+    if cell.is_empty() || cell.eq_ignore_ascii_case("nan") {
+        return Ok(None);
+    }
+    match cell.parse::<f64>() {
+        Ok(value) if value.is_finite() => Ok(Some(value)),
+        _ => Err(wrong(line, format!("`{cell}` is no number"))),
+    }
+}
+
+fn place(line: usize, name: &str, cells: [Option<f64>; 3], unit: f64) -> Result<Option<[f64; 3]>> {
+    match cells {
+        [None, None, None] => Ok(None),
+        [Some(x), Some(y), Some(z)] => Ok(Some([x, y, z].map(|x| x * unit))),
+        _ => Err(wrong(
+            line,
+            format!("the marker `{name}` has some of its three numbers"),
+        )),
+    }
+}
+
+/// Adds a frame, whose time must be later than the one before.
+fn push(frames: &mut Vec<MarkerFrame>, line: usize, frame: MarkerFrame) -> Result<()> {
+    match frames.last() {
+        Some(last) if frame.time <= last.time => {
+            let message = format!("the time {} does not come after {}", frame.time, last.time);
+            Err(wrong(line, message))
+        }
+        _ => {
+            frames.push(frame);
+            Ok(())
+        }
+    }
+}
+
+/// TRC: four lines of heads, the line of axes, then a line for each frame: its number, the time, and
+/// three numbers for each marker, with tabs between.
+fn read_trc(lines: &Lines<'_>) -> Result<MarkerFile> {
+    let (_, keys) = lines.get(1, "the names of the numbers of the file")?;
+    let (values_at, values) = lines.get(2, "the numbers of the file")?;
+    let header: BTreeMap<&str, &str> = keys.split_whitespace().zip(values.split_whitespace()).collect();
+    let Some(unit) = header.get("Units") else {
+        return Err(wrong(values_at, "the file does not say its `Units`"));
+    };
+    let unit = length_unit(values_at, unit)?;
+    let (names_at, names) = lines.get(3, "the names of the markers")?;
+    let mut cells = names.split('\t').map(str::trim).filter(|name| !name.is_empty());
+    let heads = [cells.next(), cells.next()];
+    if heads != [Some("Frame#"), Some("Time")] {
+        return Err(wrong(
+            names_at,
+            "the line should begin with `Frame#` and `Time`, with tabs between",
+        ));
+    }
+    let names: Vec<String> = cells.map(str::to_owned).collect();
+    if let Some(count) = header.get("NumMarkers")
+        && count.parse() != Ok(names.len())
+    {
+        let message = format!("there are {} names, but `NumMarkers` is {count}", names.len());
+        return Err(wrong(names_at, message));
+    }
+    lines.get(4, "the line of axes")?;
+    let mut frames = Vec::new();
+    for &(line, text) in &lines.0[5..] {
+        let cells: Vec<&str> = text.trim_end_matches(['\r', '\n']).split('\t').collect();
+        let beyond = cells.iter().skip(2 + 3 * names.len());
+        if let Some(cell) = beyond.map(|cell| cell.trim()).find(|cell| !cell.is_empty()) {
+            return Err(wrong(line, format!("`{cell}` belongs to no marker")));
+        }
+        let cell = |k: usize| number(line, cells.get(k).copied().unwrap_or(""));
+        let Some(time) = cell(1)? else {
+            return Err(wrong(line, "the frame has no time"));
+        };
+        let mut places = Vec::with_capacity(names.len());
+        for (k, name) in names.iter().enumerate() {
+            let first = 2 + 3 * k;
+            let numbers = [cell(first)?, cell(first + 1)?, cell(first + 2)?];
+            places.push(place(line, name, numbers, unit)?);
+        }
+        push(&mut frames, line, MarkerFrame { time, places })?;
+    }
+    Ok(MarkerFile { names, frames })
+}
+
+/// A column of a table: the marker and the axis that it belongs to, and its unit (m).
+struct Column {
+    marker: usize,
+    axis: usize,
+    unit: f64,
+}
+
+/// Comma-separated values; columns that are no places are passed over.
+fn read_table(lines: &Lines<'_>) -> Result<MarkerFile> {
+    let (at, head) = lines.get(0, "the names of the columns")?;
+    let heads: Vec<&str> = head
+        .split(',')
+        .map(|name| name.trim().trim_matches('"'))
+        .collect();
+    let Some(time_at) = heads.iter().position(|name| *name == "time_s") else {
+        return Err(wrong(
+            at,
+            "there is no column `time_s`, and the file is not of the format TRC",
+        ));
+    };
+    let mut names: Vec<String> = Vec::new();
+    let mut columns: Vec<Option<Column>> = Vec::new();
+    for head in &heads {
+        let Some((name, axis, unit)) = split(head) else {
+            columns.push(None);
+            continue;
+        };
+        let marker = names.iter().position(|n| n == name).unwrap_or_else(|| {
+            names.push(name.to_owned());
+            names.len() - 1
+        });
+        let unit = length_unit(at, unit)?;
+        columns.push(Some(Column { marker, axis, unit }));
+    }
+    for (marker, name) in names.iter().enumerate() {
+        for (axis, letter) in ["x", "y", "z"].into_iter().enumerate() {
+            let own = columns.iter().flatten();
+            let count = own.filter(|c| c.marker == marker && c.axis == axis).count();
+            if count != 1 {
+                let message = format!("the marker `{name}` has {count} columns `{name}.{letter}_m`, not one");
+                return Err(wrong(at, message));
+            }
+        }
+    }
+    let mut frames = Vec::new();
+    for &(line, text) in &lines.0[1..] {
+        let cells: Vec<&str> = text.split(',').collect();
+        if cells.len() != heads.len() {
+            let message = format!("there are {} values for {} columns", cells.len(), heads.len());
+            return Err(wrong(line, message));
+        }
+        let Some(time) = number(line, cells[time_at])? else {
+            return Err(wrong(line, "the line has no time"));
+        };
+        let mut numbers = vec![[None; 3]; names.len()];
+        for (column, cell) in columns.iter().zip(&cells) {
+            if let Some(Column { marker, axis, unit }) = column {
+                numbers[*marker][*axis] = number(line, cell)?.map(|x| x * unit);
+            }
+        }
+        let places = names.iter().zip(numbers);
+        let places = places.map(|(name, numbers)| place(line, name, numbers, 1.0));
+        let places = places.collect::<Result<Vec<_>>>()?;
+        push(&mut frames, line, MarkerFrame { time, places })?;
+    }
+    Ok(MarkerFile { names, frames })
+}
+
+/// The marker, the axis and the unit of a column `NAME.x_m`.
+fn split(head: &str) -> Option<(&str, usize, &str)> {
+    let (name, rest) = head.rsplit_once('.')?;
+    let (axis, unit) = rest.split_once('_')?;
+    let axis = ["x", "y", "z"].iter().position(|letter| *letter == axis)?;
+    Some((name, axis, unit))
+}
+
+#[cfg(test)]
+#[allow(
+    clippy::unwrap_used,
+    reason = "a test that cannot read its text should stop there"
+)]
+mod tests {
+    use super::*;
+
+    const TRC: &str = "PathFileType\t4\t(X/Y/Z)\twalk.trc\n\
+        DataRate\tCameraRate\tNumFrames\tNumMarkers\tUnits\tOrigDataRate\tOrigDataStartFrame\tOrigNumFrames\n\
+        60\t60\t2\t2\tmm\t60\t1\t2\n\
+        Frame#\tTime\theel\t\t\ttoe\t\t\n\
+        \t\tX1\tY1\tZ1\tX2\tY2\tZ2\n\
+        \n\
+        1\t0\t10\t20\t30\t1\t2\t3\n\
+        2\t0.5\t\t\t\t4\t5\t-6.5\n";
+
+    #[test]
+    fn a_trc_file() {
+        let file = MarkerFile::from_text(TRC).unwrap();
+        assert_eq!(file.names, ["heel", "toe"]);
+        assert_eq!(file.frames.len(), 2);
+        let near = |a: Option<[f64; 3]>, b: [f64; 3]| {
+            let a = a.unwrap();
+            (0..3).all(|k| (a[k] - b[k]).abs() < 1e-15)
+        };
+        assert!(near(file.frames[0].places[0], [0.01, 0.02, 0.03]));
+        assert_eq!(file.frames[1].places[0], None);
+        assert!(near(file.frames[1].places[1], [0.004, 0.005, -0.0065]));
+        assert_eq!(file.frames[1].time, 0.5);
+    }
+
+    #[test]
+    fn a_table() {
+        let text = "time_s,b[1].x_m,b[1].y_m,b[1].z_m,arm.angle_rad,toe.z_mm,toe.x_mm,toe.y_mm\n\
+            0,1,2,3,9,30,10,20\n0.1,,,,9,1,2,NaN\n";
+        let error = MarkerFile::from_text(text).unwrap_err();
+        assert_eq!(error.line, 3);
+        assert!(
+            error.message.contains("`toe` has some of its three numbers"),
+            "{error}"
+        );
+        let file = MarkerFile::from_text(&text.replace(",NaN", ",3")).unwrap();
+        assert_eq!(file.names, ["b[1]", "toe"]);
+        assert_eq!(file.frames[0].places[0], Some([1.0, 2.0, 3.0]));
+        assert_eq!(
+            file.frames[0].places[1],
+            Some([10.0 * 1e-3, 20.0 * 1e-3, 30.0 * 1e-3])
+        );
+        assert_eq!(file.frames[1].places[0], None);
+    }
+
+    #[test]
+    fn wrong_texts_are_errors_with_their_line() {
+        let table = "time_s,a.x_m,a.y_m,a.z_m\n0,1,2,3\n1,1,2,3\n";
+        for (text, line, part) in [
+            (String::new(), 1, "a table of markers"),
+            ("x,y\n".to_owned(), 1, "no column `time_s`"),
+            ("time_s,x\n0,1\n".to_owned(), 1, "no marker"),
+            (table.replace("_m", "_ft"), 1, "`ft` is no unit"),
+            (table.replace("a.z_m", "b.z_m"), 1, "`a` has 0 columns `a.z_m`"),
+            (table.replace("a.z_m", "a.x_m"), 1, "`a` has 2 columns `a.x_m`"),
+            (table.replace("\n1,", "\n0,"), 3, "does not come after"),
+            (table.replace("\n1,", "\n,"), 3, "no time"),
+            (table.replace("0,1,2,3", "0,1,2"), 2, "3 values for 4 columns"),
+            (table.replace("0,1,2,3", "0,1,2,inf"), 2, "`inf` is no number"),
+            ("time_s,a.x_m,a.y_m,a.z_m\n".to_owned(), 1, "no places"),
+            (TRC.replace("toe", "heel"), 1, "two markers `heel`"),
+            (TRC.replace("\tmm\t", "\tfeet\t"), 3, "`feet` is no unit"),
+            (TRC.replace("Units", "Unit"), 3, "does not say its `Units`"),
+            (TRC.replace("\t2\t2\tmm", "\t2\t3\tmm"), 4, "`NumMarkers` is 3"),
+            (
+                TRC.replace("Frame#\tTime", "Time\tFrame#"),
+                4,
+                "should begin with `Frame#`",
+            ),
+            (TRC.replace("-6.5", "-6.5\t7"), 8, "`7` belongs to no marker"),
+            (TRC.replace("0.5\t\t", "0.5\t1\t"), 8, "`heel` has some"),
+            (
+                TRC[..TRC.find("60\t").unwrap()].to_owned(),
+                2,
+                "the numbers of the file",
+            ),
+        ] {
+            let error = MarkerFile::from_text(&text).unwrap_err();
+            assert_eq!(error.line, line, "{error}\n{text}");
+            assert!(error.message.contains(part), "{error}\n{text}");
+        }
+    }
+}

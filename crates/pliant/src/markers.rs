@@ -1,0 +1,211 @@
+//! Inverse kinematics: the positions of a mechanism at which markers on it are nearest to where
+//! they were seen.
+
+use crate::{Equilibrium, EquilibriumReport, Error, Options, Simulation};
+use pliant_model::{ComponentId, Field, Level, Model, ModelError, NodeId, Pull, State, Treatment};
+
+/// A point of a body, or of another node of points, whose place is measured.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Marker {
+    /// The user's name.
+    pub name: String,
+    /// The node of bodies or points.
+    pub node: NodeId,
+    /// The element of the node.
+    pub element: usize,
+    /// The point in body axes (m); without meaning on points.
+    pub point: [f64; 3],
+    /// Weight of its squared distance against those of others (N/m), positive.
+    pub weight: f64,
+}
+
+/// Finds positions of a mechanism from the places of markers.
+///
+/// **Equation.** The positions `q` with
+///
+/// ```math
+/// sum_i w_i |y_i(q) - m_i|^2/2 = min,   phi(q) = 0
+/// ```
+///
+/// over the markers `y_i` that were seen at `m_i`, with the hard constraints `phi` of the model:
+/// the equilibrium of springs of the stiffness `w_i` on the mechanism, by the solver of
+/// [`Simulation::find_equilibrium`], with the whole second derivative. Joints are exact, loops and
+/// redundant rows are taken, limits and ropes bear as they do at rest.
+///
+/// Of the model, mappings, hard constraints at the level of positions and fixed coordinates play a
+/// part; force fields, compliant joints among them, hard rows of velocities and gravity do not.
+/// Driven rows are where their motions start.
+///
+/// Each search begins where the last one ended, so that places in the order of time follow one
+/// branch where a mechanism has several. Directions that the markers do not determine do not
+/// move, and are counted ([`MarkerFit::undetermined`]).
+#[derive(Debug)]
+pub struct InverseKinematics {
+    simulation: Simulation,
+    markers: Vec<Marker>,
+    springs: Vec<ComponentId>,
+    how: Equilibrium,
+}
+
+/// How well the markers are met.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct MarkerFit {
+    /// Distance of each marker from where it was seen (m); `None` for those that were not.
+    pub distances: Vec<Option<f64>>,
+    /// Root of the mean squared distance of those that were seen, without weights (m).
+    pub root_mean_square: f64,
+    /// The largest distance (m), and the number of its marker.
+    pub largest: (f64, usize),
+    /// Directions that the markers do not determine.
+    pub undetermined: usize,
+    /// The search.
+    pub report: EquilibriumReport,
+}
+
+impl InverseKinematics {
+    /// For a mechanism, from its initial positions on.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] for a weight that is not positive, [`Error::Model`] for a marker on
+    /// what has no place, or on an element that there is not, and as [`Simulation::new`].
+    pub fn new(mut model: Model, markers: Vec<Marker>) -> Result<Self, Error> {
+        for marker in &markers {
+            let positive = marker.weight > 0.0 && marker.weight.is_finite();
+            if !positive {
+                return Err(Error::OutOfRange {
+                    what: "the weight of a marker",
+                    value: marker.weight,
+                    bound: "positive and finite",
+                });
+            }
+        }
+        model.set_gravity([0.0; 3])?;
+        let fields = (0..model.force_fields().len()).map(ComponentId::ForceField);
+        let rows = model.constraints().iter().enumerate();
+        let velocities =
+            rows.filter(|(_, row)| !matches!(row.component.level, Level::Position | Level::CurvedPosition));
+        let idle: Vec<ComponentId> = fields
+            .chain(velocities.map(|(i, _)| ComponentId::Constraint(i)))
+            .collect();
+        let springs = markers
+            .iter()
+            .map(|marker| add_spring(&mut model, marker))
+            .collect::<Result<Vec<_>, ModelError>>()?;
+        let mut simulation = Simulation::with_options(model, Options::default())?;
+        simulation.release_components(&idle)?;
+        Ok(Self {
+            simulation,
+            markers,
+            springs,
+            how: Equilibrium::default(),
+        })
+    }
+
+    /// The markers.
+    pub fn markers(&self) -> &[Marker] {
+        &self.markers
+    }
+
+    /// The mechanism, at the positions of the last search.
+    pub fn simulation(&self) -> &Simulation {
+        &self.simulation
+    }
+
+    /// Goes on from another state.
+    ///
+    /// # Errors
+    /// As [`Simulation::set_state`].
+    pub fn set_state(&mut self, state: &State) -> Result<(), Error> {
+        self.simulation.set_state(state)
+    }
+
+    /// The tolerance and the iterations of a search.
+    pub fn search_mut(&mut self) -> &mut Equilibrium {
+        &mut self.how
+    }
+
+    /// Moves the mechanism to where its markers are nearest to these places (m), `None` for those
+    /// that were not seen.
+    ///
+    /// # Errors
+    /// [`Error::Model`] if there are not as many places as markers, or one is no number;
+    /// [`Error::OutOfRange`] if no marker was seen; as [`Simulation::find_equilibrium`], and then
+    /// the mechanism is where it was.
+    pub fn fit(&mut self, places: &[Option<[f64; 3]>]) -> Result<MarkerFit, Error> {
+        let (expected, found) = (self.markers.len(), places.len());
+        if expected != found {
+            return Err(ModelError::Size {
+                name: "markers".to_owned(),
+                field: Field::Other("the places"),
+                what: "places",
+                expected,
+                found,
+            }
+            .into());
+        }
+        if places.iter().all(Option::is_none) {
+            return Err(Error::OutOfRange {
+                what: "the number of markers that were seen",
+                value: 0.0,
+                bound: "at least one",
+            });
+        }
+        for ((marker, spring), place) in self.markers.iter().zip(&self.springs).zip(places) {
+            let stiffness = place.map_or(0.0, |_| marker.weight);
+            let inputs = Pull::acting_on(
+                marker.element,
+                [stiffness, 0.0],
+                place.unwrap_or_default(),
+                marker.point,
+            );
+            for (k, input) in inputs.into_iter().enumerate() {
+                self.simulation.set_input(*spring, k, input)?;
+            }
+        }
+        let report = self.simulation.find_equilibrium(&self.how)?;
+        Ok(self.measure(places, report))
+    }
+
+    /// Where a marker is now (m).
+    pub fn place(&self, marker: usize) -> [f64; 3] {
+        let Marker {
+            node, element, point, ..
+        } = &self.markers[marker];
+        let entry = self.simulation.model().node(*node);
+        let at = &self.simulation.positions(*node)[element * entry.space.position_size()..];
+        Pull::point_at(entry.space, at, *point)
+    }
+
+    fn measure(&self, places: &[Option<[f64; 3]>], report: EquilibriumReport) -> MarkerFit {
+        let mut fit = MarkerFit {
+            undetermined: report.free_modes,
+            report,
+            ..MarkerFit::default()
+        };
+        let (mut sum, mut seen) = (0.0, 0);
+        for (marker, place) in places.iter().enumerate() {
+            let distance = place.map(|place| {
+                let at = self.place(marker);
+                let away = |k: usize| at[k] - place[k];
+                away(0).hypot(away(1)).hypot(away(2))
+            });
+            fit.distances.push(distance);
+            let Some(distance) = distance else { continue };
+            sum += distance * distance;
+            seen += 1;
+            if distance >= fit.largest.0 {
+                fit.largest = (distance, marker);
+            }
+        }
+        fit.root_mean_square = (sum / f64::from(seen.max(1))).sqrt();
+        fit
+    }
+}
+
+/// A spring that pulls a marker to where it was seen; it does not act before.
+fn add_spring(model: &mut Model, marker: &Marker) -> Result<ComponentId, ModelError> {
+    let count = model.node(marker.node).count;
+    let law = Pull::new(count).with_inputs(Pull::acting_on(marker.element, [0.0; 2], [0.0; 3], marker.point));
+    let name = format!("marker {}", marker.name);
+    model.add_force_field(&name, marker.node, law, Treatment::Stiffness)
+}

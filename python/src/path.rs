@@ -145,12 +145,18 @@ pub(crate) fn equilibrium(
     let mut how = match method {
         "Newton" => Equilibrium::default(),
         "DynamicRelaxation" => Equilibrium::relaxation(),
+        "ConjugateGradients" => Equilibrium::conjugate_gradients(),
         "PseudoStatic" => Equilibrium {
             method: StaticMethod::PseudoStatic,
             ..Equilibrium::default()
         },
         other => {
-            let all = ["Newton", "PseudoStatic", "DynamicRelaxation"];
+            let all = [
+                "Newton",
+                "PseudoStatic",
+                "DynamicRelaxation",
+                "ConjugateGradients",
+            ];
             return Err(errors::name(py, ["method", "methods"], other, all));
         }
     };

@@ -236,7 +236,8 @@ impl Simulation {
     /// zero, and time stands still.
     ///
     /// ``tolerance`` is the largest force that may be missing, as a share of the size of the terms
-    /// of its equation; ``method`` is ``"Newton"``, ``"PseudoStatic"`` or ``"DynamicRelaxation"``.
+    /// of its equation; ``method`` is ``"Newton"``, ``"PseudoStatic"``,
+    /// ``"DynamicRelaxation"`` or ``"ConjugateGradients"``.
     /// It is not interrupted. Raises :class:`NotConverged`; the state is then as before.
     #[pyo3(signature = (*, tolerance=1e-10, max_iterations=None, method="Newton"))]
     fn equilibrium(

@@ -1,5 +1,5 @@
 //! Rest without time: Newton's method on the static equations, the pseudo-static flow, dynamic
-//! relaxation, paths over a load factor; small vibrations about rest, and buckling.
+//! relaxation, conjugate gradients, paths over a load factor; small vibrations about rest, and buckling.
 //!
 //! Unknown are the positions `x` and the multipliers `lambda`. A load factor `p` scales the loads
 //! that are named, and the equations are
@@ -16,6 +16,7 @@
 //! The caller keeps the motion, or goes back to where the search began.
 
 pub(crate) mod buckling;
+mod conjugate_gradients;
 mod connected;
 mod contacts;
 pub(crate) mod equilibrium;

@@ -120,6 +120,9 @@ mod spread {
                 (Some(plan), _) if plan.method() == StaticMethod::DynamicRelaxation => {
                     Some("dynamic relaxation, which solves no linear systems")
                 }
+                (Some(plan), _) if plan.method() == StaticMethod::ConjugateGradients => {
+                    Some("conjugate gradients at rest, which solve no linear systems")
+                }
                 (Some(_), _) => None,
                 (
                     None,

@@ -134,6 +134,7 @@ fn equilibrium(builder: &Builder<'_>, spec: &StaticsSpec, tolerance: f64) -> Res
     let newton = Equilibrium::default();
     let how = match spec.method {
         Some(StaticMethod::DynamicRelaxation) => Equilibrium::relaxation(),
+        Some(StaticMethod::ConjugateGradients) => Equilibrium::conjugate_gradients(),
         given => Equilibrium {
             method: given.unwrap_or(newton.method),
             ..newton

@@ -4,7 +4,7 @@
 use super::newton::Found;
 use super::residual::{SideRule, find_residual};
 use super::workspace::{Iterate, Setting, Workspace, Worst};
-use super::{Equilibrium, StaticMethod, contacts};
+use super::{Equilibrium, StaticMethod, conjugate_gradients, contacts};
 use super::{flow, newton, refuse, relaxation};
 use crate::EquilibriumReport;
 use crate::Error;
@@ -96,6 +96,7 @@ pub(crate) fn settle(at: &mut Setting<'_>, work: &mut Workspace, method: StaticM
     find_residual(at, work, SideRule::Take)?;
     let settled = match method {
         StaticMethod::DynamicRelaxation => relaxation::relax(at, work)?,
+        StaticMethod::ConjugateGradients => conjugate_gradients::descend(at, work)?,
         StaticMethod::PseudoStatic => flow::flow(at, work)?,
         StaticMethod::Newton => newton_then_flow(at, work)?,
     };

@@ -1,11 +1,11 @@
 //! Modes of vibration about an equilibrium.
 
+use super::Equilibrium;
 use super::equilibrium::settle;
 use super::measure::measure;
 use super::newton::Tangent;
 use super::residual::{SideRule, fill_tangent, find_residual};
 use super::workspace::{Setting, Workspace};
-use super::{Equilibrium, StaticMethod};
 use crate::Error;
 use crate::gradient::VibrationMode;
 use pliant_kkt::Scheme;
@@ -273,8 +273,8 @@ pub(crate) fn come_to_rest(
     work: &mut Workspace,
     how: &Equilibrium,
 ) -> Result<(), Error> {
-    if how.method == StaticMethod::DynamicRelaxation {
-        let what = "dynamic relaxation for modes, which are about exact equilibria".to_owned();
+    if let Some(words) = how.method.without_factor() {
+        let what = format!("{words} for modes, which are about exact equilibria");
         return Err(Error::NotStatic { what });
     }
     work.progress.most = how.max_iterations;

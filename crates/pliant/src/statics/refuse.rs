@@ -69,20 +69,20 @@ pub(crate) fn check_loads(system: &System, held: &[f64], loads: &Loads) -> Resul
     Ok(())
 }
 
-/// Refuses what dynamic relaxation does not take; the other methods take all.
+/// Refuses what methods without a factor do not take; the other methods take all.
 pub(crate) fn check_method(system: &System, method: StaticMethod) -> Result<(), Error> {
-    if method != StaticMethod::DynamicRelaxation {
+    let Some(words) = method.without_factor() else {
         return Ok(());
-    }
+    };
     if system.contacts.is_some() {
-        let what = "contacts in dynamic relaxation".to_owned();
+        let what = format!("contacts in {words}");
         return Err(Error::NotStatic { what });
     }
-    check_rows_have_force(system)
+    check_rows_have_force(system, words)
 }
 
-/// Refuses rows whose force is no function of the positions.
-fn check_rows_have_force(system: &System) -> Result<(), Error> {
+/// Refuses rows whose force is no function of the positions, in a method of these words.
+fn check_rows_have_force(system: &System, words: &str) -> Result<(), Error> {
     for group in system.model.row_groups() {
         let name = system.model.component_name(group.component);
         let mut rows = 0..group.size * group.count;
@@ -100,7 +100,7 @@ fn check_rows_have_force(system: &System) -> Result<(), Error> {
         };
         if hard || coupled {
             let kind = if hard { "hard" } else { "coupled" };
-            let what = format!("the {kind} rows of `{name}` in dynamic relaxation");
+            let what = format!("the {kind} rows of `{name}` in {words}");
             return Err(Error::NotStatic { what });
         }
     }

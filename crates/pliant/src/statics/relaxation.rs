@@ -55,7 +55,7 @@ pub(crate) fn relax(at: &mut Setting<'_>, work: &mut Workspace) -> Result<bool, 
 }
 
 /// Finds fictitious masses by the rows of the tangent as filled.
-fn find_fictitious_masses(base: &System, metric: &Metric, mass: &mut [f64]) {
+pub(crate) fn find_fictitious_masses(base: &System, metric: &Metric, mass: &mut [f64]) {
     let system = base.assembler.system();
     let length = |i: usize| metric.inverse_length[i].recip();
     mass.fill(0.0);

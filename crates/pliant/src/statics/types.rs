@@ -31,6 +31,21 @@ pub enum StaticMethod {
     /// stiffness matrix (Gershgorin), whose velocities are set to zero at peaks of kinetic energy
     /// (kinetic damping: Cundall 1976, Barnes 1988). No hard rows, no rigid bodies, no contacts.
     DynamicRelaxation,
+    /// Nonlinear conjugate gradients (Polak and Ribière), preconditioned by the same masses as
+    /// stiffnesses, with a search along each direction: no factor, some tenfold fewer iterations than
+    /// relaxation where it converges slowly. No hard rows, no contacts.
+    ConjugateGradients,
+}
+
+impl StaticMethod {
+    /// The method without a factor that it is, in words; none of the others.
+    pub(crate) fn without_factor(self) -> Option<&'static str> {
+        match self {
+            Self::Newton | Self::PseudoStatic => None,
+            Self::DynamicRelaxation => Some("dynamic relaxation"),
+            Self::ConjugateGradients => Some("conjugate gradients"),
+        }
+    }
 }
 
 /// How to look for an equilibrium.
@@ -57,6 +72,15 @@ impl Default for Equilibrium {
 }
 
 impl Equilibrium {
+    /// Conjugate gradients, which take many iterations without a factor.
+    pub fn conjugate_gradients() -> Self {
+        Self {
+            method: StaticMethod::ConjugateGradients,
+            max_iterations: 100_000,
+            ..Self::default()
+        }
+    }
+
     /// Dynamic relaxation, which takes many cheap steps.
     pub fn relaxation() -> Self {
         Self {

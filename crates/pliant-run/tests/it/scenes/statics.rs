@@ -121,6 +121,7 @@ fn a_weight_hangs_on_its_spring() {
         "(method: Newton)",
         "(method: PseudoStatic)",
         "(method: DynamicRelaxation)",
+        "(method: ConjugateGradients)",
         "(gravity: true, start: 0.1)",
         "(gravity: true, start: 0.5, control: Load, points: 50, tolerance: 1e-9)",
     ] {

@@ -1,7 +1,7 @@
 //! Mistakes in the scene that holds every word.
 
 /// Change of the words, message, help.
-pub(super) const MISTAKES: [(&str, &str, &str, &str); 74] = [
+pub(super) const MISTAKES: [(&str, &str, &str, &str); 75] = [
     (
         "integrator: Theta, gyroscopic: Momentum",
         "adaptive_step: (positon: 1)",
@@ -85,6 +85,12 @@ pub(super) const MISTAKES: [(&str, &str, &str, &str); 74] = [
         "integrator: Bdf2, newton_halvings: 30",
         "`newton_halvings` is 30",
         "",
+    ),
+    (
+        "integrator: Theta, gyroscopic: Momentum",
+        "integrator: Theta, linear: Krylov(), keep_factor: true",
+        "`keep_factor` is of `linear: Direct` and `Auto`",
+        "leave one of the two out",
     ),
     (
         "kind: Hinge",

@@ -2,15 +2,17 @@
 
 use super::*;
 
-const METHODS: [StaticMethod; 3] = [
+const METHODS: [StaticMethod; 4] = [
     StaticMethod::Newton,
     StaticMethod::PseudoStatic,
     StaticMethod::DynamicRelaxation,
+    StaticMethod::ConjugateGradients,
 ];
 
 fn by(method: StaticMethod) -> Equilibrium {
     match method {
         StaticMethod::DynamicRelaxation => Equilibrium::relaxation(),
+        StaticMethod::ConjugateGradients => Equilibrium::conjugate_gradients(),
         method => Equilibrium {
             method,
             ..Equilibrium::default()
@@ -280,14 +282,14 @@ fn what_has_no_meaning_at_rest_is_refused() {
     let mut model = Model::new();
     let x = model.add_scalars("x", &[0.0]).unwrap();
     model.add_constraint("held", x, Level::Position).unwrap();
-    let error = Simulation::new(model)
-        .unwrap()
-        .find_equilibrium(&Equilibrium::relaxation())
-        .unwrap_err();
-    assert!(
-        matches!(&error, Error::NotStatic { what } if what.contains("hard rows of `held`")),
-        "{error}"
-    );
+    let mut simulation = Simulation::new(model).unwrap();
+    for how in [Equilibrium::relaxation(), Equilibrium::conjugate_gradients()] {
+        let error = simulation.find_equilibrium(&how).unwrap_err();
+        assert!(
+            matches!(&error, Error::NotStatic { what } if what.contains("hard rows of `held`")),
+            "{error}"
+        );
+    }
 }
 
 /// A spring whose force saturates, from where whole steps of Newton's method go ever farther to
@@ -303,4 +305,47 @@ fn steps_are_shortened() {
     let report = simulation.find_equilibrium(&Equilibrium::default()).unwrap();
     assert!(simulation.positions(x)[0].abs() < 1e-12, "{report:?}");
     assert!(report.flow_steps == 0 && report.iterations < 15, "{report:?}");
+}
+
+/// Conjugate gradients end where relaxation does, on a chain of thirty springs of very different
+/// stiffness, after a tenth of its iterations.
+#[test]
+fn conjugate_gradients_need_a_tenth_of_the_iterations() {
+    let links = 30;
+    let build = || {
+        let mut model = Model::new();
+        model.set_gravity([0.0, -9.81, 0.0]).unwrap();
+        let places: Vec<[f64; 3]> = (1..=links).map(|k| [0.1 * f64::from(k), 0.0, 0.0]).collect();
+        let p = model.add_particles("p", &places).unwrap();
+        model.add_mass("m", p, Mass::Uniform(0.01)).unwrap();
+        let pairs: Vec<(End, End)> = (0..links as usize)
+            .map(|k| match k {
+                0 => (End::element(0, 0), End::Point([0.0; 3])),
+                k => (End::element(0, k), End::element(0, k - 1)),
+            })
+            .collect();
+        let lengths = Distance::new(&pairs).with_rest_lengths(&vec![0.1; links as usize]);
+        let lengths = model.add_mapped("lengths", &[p], lengths).unwrap();
+        let compliances: Vec<f64> = (0..links).map(|k| if k % 3 == 0 { 1e-3 } else { 1e-2 }).collect();
+        let law = DiagonalCompliance::new(&compliances);
+        model
+            .add_force_field("springs", lengths, law, Treatment::Stiffness)
+            .unwrap();
+        (Simulation::new(model).unwrap(), p)
+    };
+    let found = [Equilibrium::relaxation(), Equilibrium::conjugate_gradients()].map(|how| {
+        let (mut simulation, p) = build();
+        let report = simulation.find_equilibrium(&how).unwrap();
+        // The springs carry what hangs below.
+        let x = simulation.positions(p).to_vec();
+        for k in 0..links as usize {
+            let above = if k == 0 { 0.0 } else { x[3 * k - 2] };
+            let force = 0.01 * 9.81 * (links as usize - k) as f64;
+            let expected = 0.1 + force * if k % 3 == 0 { 1e-3 } else { 1e-2 };
+            assert!((above - x[3 * k + 1] - expected).abs() < 1e-8, "{how:?} {k}");
+        }
+        report.iterations
+    });
+    println!("{found:?}");
+    assert!(10 * found[1] < found[0], "{found:?}");
 }

@@ -310,7 +310,7 @@ impl DirectSolver {
             let report = plan.kernel.factor();
             report.map(|report| (report, columns)).map_err(SolveError::from)
         };
-        self.counters.numeric += 1;
+        self.counters.numeric += usize::from(kept.is_none());
         let n = system.n();
         laps.add_to(&mut self.times.factor);
         let (report, columns) = factored.map_err(|e| match e {

@@ -104,6 +104,42 @@ fn other_factors_and_failures_in_between_do_no_harm() {
     }
 }
 
+/// A factor by fronts is kept where not a bit of its system changed, and none that is not so small:
+/// in each part, in what is held, and in how rows are judged.
+#[test]
+fn a_factor_by_fronts_is_kept_where_nothing_changed() {
+    let mut random = Random(27);
+    let (s, _) = net(&mut random, 30, 3);
+    let mut s = with_sides(s, &mut random);
+    let (mut looking, mut whole) = (direct(true), direct(false));
+    let mut factored = |s: &KktSystem, threshold: f64| {
+        let before = looking.counters().numeric;
+        looking.options.rank_threshold = threshold;
+        whole.options.rank_threshold = threshold;
+        step(&mut looking, &mut whole, s);
+        looking.counters().numeric - before
+    };
+    assert_eq!(factored(&s, 1e-10), 1);
+    assert_eq!(factored(&s, 1e-10), 0);
+    // Sides are no part of the matrix.
+    s.c = random.numbers(s.n());
+    assert_eq!(factored(&s, 1e-10), 0);
+    let up = |x: &mut f64| *x = x.next_up();
+    for change in [
+        &mut |s: &mut KktSystem| up(s.w.values_mut().last_mut().unwrap()),
+        &mut |s: &mut KktSystem| up(s.j.values_mut().last_mut().unwrap()),
+        &mut |s: &mut KktSystem| up(s.r.values_mut().last_mut().unwrap()),
+        &mut |s: &mut KktSystem| s.fixed[3] = true,
+    ] as [&mut dyn FnMut(&mut KktSystem); 4]
+    {
+        change(&mut s);
+        assert!(factored(&s, 1e-10) >= 1);
+        assert_eq!(factored(&s, 1e-10), 0);
+    }
+    assert!(factored(&s, 1e-11) >= 1);
+    assert_eq!(factored(&s, 1e-11), 0);
+}
+
 #[test]
 fn a_warm_change_allocates_nothing() {
     let mut random = Random(23);

@@ -42,6 +42,7 @@ class SceneKeys(TypedDict, total=False):
     ignore: List
     record: List
     events: List
+    breaking: List
     sensors: List
     controllers: List
     actuators: List

@@ -146,6 +146,12 @@ impl Ledger {
         self.0.corrections
     }
 
+    /// Energy that elements which were taken out of the model had stored, negative (J).
+    #[getter]
+    fn removed(&self) -> f64 {
+        self.0.removed
+    }
+
     /// Remainder: what the method itself made or lost (J).
     #[getter]
     fn numerical(&self) -> f64 {

@@ -306,6 +306,39 @@ impl Mapping for DeformationGradient {
             gradients: Arc::new(gradients),
         }))
     }
+
+    fn without(&self, removed: &[bool]) -> Option<Box<dyn Mapping>> {
+        // Points of an element go together, and its modes would be left without stiffness.
+        let mut of_element = vec![None; self.starts.len() - 1];
+        for (e, is_removed) in self.elements.iter().zip(removed) {
+            match of_element[*e] {
+                None => of_element[*e] = Some(*is_removed),
+                Some(before) if before != *is_removed => return None,
+                Some(_) => {}
+            }
+        }
+        let gone = |e: usize| of_element[e] == Some(true);
+        if (0..of_element.len()).any(|e| gone(e) && !self.modes_of(e).is_empty()) {
+            return None;
+        }
+        let mut out = self.clone();
+        out.nodes.clear();
+        out.starts.truncate(1);
+        for e in 0..of_element.len() {
+            if !gone(e) {
+                out.nodes
+                    .extend_from_slice(&self.nodes[self.starts[e]..self.starts[e + 1]]);
+            }
+            out.starts.push(out.nodes.len());
+        }
+        let width = |q: usize| if removed[q] { 0 } else { self.gradients.width(q) };
+        let mut gradients = Blocks::new((0..removed.len()).map(|q| (3, width(q))));
+        for q in (0..removed.len()).filter(|q| !removed[*q]) {
+            gradients.block_mut(q).copy_from_slice(self.gradients.block(q));
+        }
+        out.gradients = Arc::new(gradients);
+        Some(Box::new(out))
+    }
 }
 
 impl MappingPieces for DeformationGradient {
@@ -317,6 +350,11 @@ impl MappingPieces for DeformationGradient {
     ) -> Result<(), Degenerate> {
         for (q, f) in elements.zip(child.as_chunks_mut::<9>().0) {
             let nodes = self.nodes_of(q);
+            if nodes.is_empty() {
+                // Out of the model: as at rest.
+                f.copy_from_slice(&[1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]);
+                continue;
+            }
             let origin = parents.position(Dependency::new(0, nodes[0]));
             f.fill(0.0);
             let block = self.gradients.block(q);

@@ -22,6 +22,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod breaking;
 mod checks;
 mod element;
 mod error;
@@ -37,6 +38,7 @@ mod strain;
 mod stress;
 mod symmetry;
 
+pub use breaking::BreakingMeasure;
 pub use element::{ElementKind, Quadrature, ShapeFunctions, ShapeValues};
 pub use error::ContinuumError;
 pub use gradient::{DeformationGradient, Enhancement};
@@ -45,7 +47,7 @@ pub use material::{
     MuscleLaw, Orthotropic, PlaneElastic, Plasticity, PronySeries, PronyTerm, Relaxing, StrainEnergy,
     Tangent, Viscoelastic, Viscosity,
 };
-pub use mesh::{Defect, Element, Mesh, Repair};
+pub use mesh::{Defect, Element, FaceTriangles, Mesh, Repair};
 pub use patches::{Patches, dilatation};
 pub use recovery::{NodalRecovery, PointValues};
 pub use rod::{Rod, RodCurve, RodForces, RodParts, Section};

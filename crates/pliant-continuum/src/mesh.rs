@@ -4,6 +4,8 @@ mod check;
 mod generate;
 mod surface;
 
+pub use surface::FaceTriangles;
+
 pub use check::{Defect, Repair};
 
 use crate::{ContinuumError, ElementKind};

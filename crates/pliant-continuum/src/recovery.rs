@@ -40,6 +40,14 @@ impl NodalRecovery {
         &self.elements
     }
 
+    /// How many quadrature points each element has.
+    pub fn point_counts(&self) -> impl Iterator<Item = usize> + '_ {
+        self.elements.iter().map(|element| {
+            let found = self.matrices.iter().find(|(kind, ..)| *kind == element.kind);
+            found.map_or(0, |(_, count, _)| *count)
+        })
+    }
+
     /// Number of nodes of the mesh.
     pub fn node_count(&self) -> usize {
         self.node_count

@@ -91,6 +91,9 @@ pub struct SheetParts {
     pub areas: Vec<f64>,
     /// Corners of the triangles, then of the quadrangles.
     pub cells: SheetCells,
+    /// The elements beside the edge of each angle of [`bends`](Self::bends), by their numbers:
+    /// twice the same at an edge of the boundary, and at a diagonal of a quadrangle.
+    pub bend_elements: Vec<[usize; 2]>,
     /// Thickness (m) at rest.
     pub thickness: f64,
 }
@@ -337,6 +340,7 @@ impl Sheet {
                 triangles: mesh.triangles.clone(),
                 quadrangles: mesh.quadrangles.clone(),
             },
+            bend_elements: Vec::new(),
             thickness: self.thickness,
         };
         if let Some(hinges) = hinges {
@@ -365,8 +369,11 @@ impl Sheet {
                 parts.bending =
                     Some(model.add_boxed_force_field(&bending, angles, law, Treatment::Stiffness)?);
                 parts.bends = Some(angles);
+                parts.bend_elements = hinges.list.iter().map(|hinge| hinge.elements).collect();
             }
             Bending::Quadratic(d) if d > 0.0 => {
+                let with_two = hinges.list.iter().filter(|hinge| hinge.right.is_some());
+                parts.bend_elements = with_two.map(|hinge| hinge.elements).collect();
                 let inner = hinges.list.iter().filter_map(|hinge| {
                     let [a, b] = hinge.ends;
                     hinge
@@ -409,6 +416,7 @@ impl Sheet {
                 parts.bending =
                     Some(model.add_boxed_force_field(&bending, curvatures, law, self.treatment())?);
                 parts.bends = Some(angles);
+                parts.bend_elements = hinges.list.iter().map(|hinge| hinge.elements).collect();
                 parts.curvatures = Some(curvatures);
             }
         }

@@ -3,6 +3,7 @@
 use crate::strain::{matrix, stress_matrix};
 use pliant_dense::Mat3;
 use pliant_dense::eigen::map_eigenvalues;
+use std::cell::Cell;
 
 /// Stresses and strains at the quadrature points of a solid, in the axes of the world.
 ///
@@ -54,6 +55,18 @@ fn symmetric(m: &Mat3) -> [f64; 6] {
         mean(1, 2),
         mean(2, 0),
     ]
+}
+
+/// The largest eigenvalue of a symmetric matrix; not a number if one of its entries is none.
+pub(crate) fn largest_eigenvalue(m: &Mat3) -> f64 {
+    let mut values = [0.0; 9];
+    values.copy_from_slice(m.as_slice());
+    let (mut scratch, largest) = ([0.0; 18], Cell::new(f64::NAN));
+    map_eigenvalues(3, &mut values, &mut scratch, |value| {
+        largest.set(value.max(largest.get()));
+        value
+    });
+    largest.get()
 }
 
 /// `ln V` with `V^2 = F F^T`.
@@ -140,7 +153,7 @@ impl SheetFields {
 
 /// `U S U/det U` with `U^2 = 1 + 2 E`: the root of a matrix of two rows is
 /// `(C + d)/sqrt(tr C + 2 d)` with `d = sqrt(det C)`.
-fn cauchy([one, two, angle]: &[f64; 3], [s, t, shear]: [f64; 3]) -> [f64; 3] {
+pub(crate) fn cauchy([one, two, angle]: &[f64; 3], [s, t, shear]: [f64; 3]) -> [f64; 3] {
     let (a, b, c) = (1.0 + 2.0 * one, 1.0 + 2.0 * two, *angle);
     let d = (a * b - c * c).sqrt();
     let root = (a + b + 2.0 * d).sqrt();

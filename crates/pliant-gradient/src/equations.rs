@@ -250,14 +250,17 @@ impl Equations {
     /// rows there, and act: else the equations have to be planned anew.
     pub(crate) fn take_parameters(&mut self, problem: &Problem) -> bool {
         let own = &mut self.problem;
-        if own.parameters() == problem.parameters() {
+        let same_elements = own.removed_elements() == problem.removed_elements();
+        if same_elements && own.parameters() == problem.parameters() {
             return true;
         }
         let same = |i: usize| {
             let id = ComponentId::ForceField(i);
             own.treatment(i) == problem.treatment(i) && own.is_released(id) == problem.is_released(id)
         };
-        let is_same = own.row_groups() == problem.row_groups() && (0..own.force_fields().len()).all(same);
+        let is_same = same_elements
+            && own.row_groups() == problem.row_groups()
+            && (0..own.force_fields().len()).all(same);
         if is_same {
             own.set_parameters(problem.parameters());
         }
@@ -503,6 +506,15 @@ fn check(problem: &Problem) -> Result<(), GradientError> {
         return refuse(
             format!("`{name}`"),
             "its force depends on the past, whose derivative is not built",
+        );
+    }
+    if let Some(at) = problem.removed_elements().first() {
+        return refuse(
+            format!(
+                "elements of `{}`, which were removed",
+                problem.nodes()[at.node].name
+            ),
+            "what is left has other forces, and no derivative across their loss is built",
         );
     }
     for (index, node) in problem.nodes().iter().enumerate() {

@@ -218,6 +218,14 @@ pub enum ModelError {
         /// The request.
         action: &'static str,
     },
+    /// Elements that cannot be taken out of a model.
+    #[error("elements of `{name}` cannot be removed: {reason}")]
+    Removal {
+        /// Name of the node or component.
+        name: String,
+        /// Why, as a clause.
+        reason: &'static str,
+    },
     /// A mesh that a mapping cannot be made of.
     #[error("`{name}` cannot be made of its mesh: {cause}")]
     Mesh {

@@ -228,6 +228,15 @@ pub trait Mapping: Debug + Send + Sync {
     fn restrict(&self, _kept: Kept<'_>) -> Option<Box<dyn Mapping>> {
         None
     }
+
+    /// The mapping with some elements taken out of the model
+    /// ([`Problem::remove_elements`](crate::Problem::remove_elements)), as `removed` says for each:
+    /// they depend on nothing any more, and keep the value that they have at rest, where laws of
+    /// their coordinates store nothing and have no force. All elements keep their numbers. `None`
+    /// (the default) where there is no such value.
+    fn without(&self, _removed: &[bool]) -> Option<Box<dyn Mapping>> {
+        None
+    }
 }
 
 /// A mapping whose elements are evaluated apart from each other ([`Mapping::pieces`]). Each method

@@ -1,12 +1,15 @@
 //! The problem: nodes, mappings and what is attached to them.
 
 mod build;
+mod removal;
 mod shared;
 
+pub use removal::check_removal;
 pub(crate) use shared::SharedElements;
 pub use shared::{ElementShare, Kept, Processes};
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use crate::validate::check_all_finite;
 use crate::{
@@ -27,7 +30,8 @@ impl NodeId {
 }
 
 /// An element of a node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ElementIndex {
     /// Index in [`Model::nodes`].
     pub node: usize,
@@ -114,7 +118,7 @@ pub enum Level {
 }
 
 /// Where the positions of a node come from.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum NodeKind {
     /// Degrees of freedom, numbered from `first_dof` among all independent ones.
     Independent {
@@ -128,7 +132,7 @@ pub enum NodeKind {
     /// A function of earlier nodes.
     Mapped {
         /// The function.
-        mapping: Box<dyn Mapping>,
+        mapping: Arc<dyn Mapping>,
         /// Its arguments.
         parents: Vec<NodeId>,
         /// First position, first velocity and space of each parent.
@@ -137,7 +141,7 @@ pub enum NodeKind {
 }
 
 /// One node: a run of elements of one space.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Node {
     /// The user's name.
     pub name: String,
@@ -181,7 +185,7 @@ impl Node {
 }
 
 /// A component on a node.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Attachment<T> {
     /// The user's name.
     pub name: String,
@@ -192,10 +196,10 @@ pub struct Attachment<T> {
 }
 
 /// A force field.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct ForceFieldEntry {
     /// The law.
-    pub law: Box<dyn ForceField>,
+    pub law: Arc<dyn ForceField>,
     /// Whether the treatment may be chosen anew.
     pub automatic: bool,
     /// Its range of [`Parameters::inputs`].

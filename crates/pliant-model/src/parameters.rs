@@ -100,6 +100,11 @@ impl Parameters {
         self.of(group.component)?.motion.as_ref()
     }
 
+    /// Whether a motion drives the rows of a component.
+    pub(crate) fn is_driven(&self, component: ComponentId) -> bool {
+        self.of(component).is_some_and(|of| of.motion.is_some())
+    }
+
     /// The bounds of the force of a group's rows (N, N m).
     pub fn bounds(&self, group: &RowGroup) -> Option<(f64, f64)> {
         self.of(group.component)?.bounds

@@ -1,7 +1,8 @@
 //! A model with the present values of its parameters.
 
 use crate::{
-    At, ComponentId, Model, ModelError, Node, Parameters, PrescribedMotion, RowGroup, State, Treatment,
+    At, ComponentId, ElementIndex, Model, ModelError, Node, Parameters, PrescribedMotion, RowGroup, State,
+    Treatment,
 };
 use std::ops::Deref;
 use std::sync::Arc;
@@ -14,7 +15,12 @@ use std::sync::Arc;
 /// model, to which it dereferences; several problems, on several threads, may share one model.
 #[derive(Clone, Debug)]
 pub struct Problem {
-    model: Arc<Model>,
+    pub(crate) model: Arc<Model>,
+    /// The model with all of its elements.
+    pub(crate) whole: Arc<Model>,
+    /// Elements that are taken out, and those of each node that are gone with them.
+    pub(crate) removed: Vec<ElementIndex>,
+    pub(crate) gone: Vec<Vec<bool>>,
     parameters: Parameters,
     /// See [`mass_in_space`](Self::mass_in_space).
     mass_in_space: f64,
@@ -54,6 +60,9 @@ impl Problem {
             }
         }
         Self {
+            whole: Arc::clone(&model),
+            removed: Vec::new(),
+            gone: Vec::new(),
             model,
             parameters,
             mass_in_space,
@@ -65,7 +74,7 @@ impl Problem {
         self.mass_in_space
     }
 
-    /// The model, which is its structure.
+    /// The model, which is its structure: without the elements that are taken out of it.
     pub fn model(&self) -> &Arc<Model> {
         &self.model
     }

@@ -10,7 +10,7 @@ use crate::recording::{NumberTable, Recording};
 /// First line of the table: names with units; `residual` is relative, `violation` is in m or rad.
 /// The last ones are the energies of [`LEDGER`](crate::recording::LEDGER), by source.
 pub const ENERGY_HEADER: &str = "time_s,kinetic_J,potential_J,dissipated_J,total_J,residual,violation,\
-    forces_J,motion_J,motors_J,inputs_J,damping_J,friction_J,impacts_J,corrections_J,numerical_J,\
+    forces_J,motion_J,motors_J,inputs_J,damping_J,friction_J,impacts_J,corrections_J,removed_J,numerical_J,\
     numerical_inertia_J,numerical_stiffness_J,numerical_geometry_J,numerical_rows_J,numerical_undivided_J,numerical_rest_J";
 
 /// Writes one line per sample of the recording under [`ENERGY_HEADER`].

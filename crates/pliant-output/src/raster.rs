@@ -102,7 +102,10 @@ struct Painter {
 impl Painter {
     /// Triangles of points, such as cloths and the surfaces of solids.
     fn surfaces(&mut self, recording: &Recording, frame: &Frame) {
-        for triangle in &recording.triangles {
+        for (index, triangle) in (0..).zip(&recording.triangles) {
+            if frame.hidden.binary_search(&index).is_ok() {
+                continue;
+            }
             let corners = triangle.map(|i| frame.points.get(i as usize).copied());
             let colour = group_colour(recording, triangle[0] as usize);
             if let ([Some(a), Some(b), Some(c)], Some(colour)) = (corners, colour) {

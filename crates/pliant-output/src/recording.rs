@@ -135,6 +135,10 @@ pub struct Frame {
     /// [`Recording::lines`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub released: Vec<u32>,
+    /// Triangles that are not there, because their element is gone or they are inside, by their
+    /// places in [`Recording::triangles`], rising.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hidden: Vec<u32>,
     /// Numbers on the points and cells of [`Recording::regions`]; empty if they are not known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub regions: Vec<RegionFrame>,
@@ -167,7 +171,7 @@ impl Frame {
 
 /// Names of the sources in [`Sample::ledger`]; those that begin with `numerical_` sum to
 /// `numerical`.
-pub const LEDGER: [&str; 15] = [
+pub const LEDGER: [&str; 16] = [
     "forces",
     "motion",
     "motors",
@@ -176,6 +180,7 @@ pub const LEDGER: [&str; 15] = [
     "friction",
     "impacts",
     "corrections",
+    "removed",
     "numerical",
     "numerical_inertia",
     "numerical_stiffness",

@@ -192,6 +192,8 @@ struct ParticleCells {
     /// One past the last entry of each cell in `connectivity`.
     offsets: Vec<i64>,
     types: Vec<u8>,
+    /// Number of the first triangle.
+    triangles: usize,
     /// Per point, index of its group.
     node: Vec<i64>,
     /// Positions in the first frame (m).
@@ -206,6 +208,7 @@ impl ParticleCells {
             connectivity: Vec::new(),
             offsets: Vec::new(),
             types: Vec::new(),
+            triangles: 0,
             node: vec![-1; points],
             start: recording
                 .frames
@@ -217,6 +220,7 @@ impl ParticleCells {
             cells.push(VTK_LINE, segment);
             segment.iter().for_each(|&i| used[i as usize] = true);
         }
+        cells.triangles = cells.types.len();
         for triangle in &recording.triangles {
             cells.push(VTK_TRIANGLE, triangle);
             triangle.iter().for_each(|&i| used[i as usize] = true);
@@ -261,7 +265,17 @@ impl ParticleCells {
         if !frame.contact_forces.is_empty() {
             vectors(out, "contact_force", &frame.contact_forces)?;
         }
-        writeln!(out, "      </PointData>\n      <Points>")?;
+        writeln!(out, "      </PointData>")?;
+        if !frame.hidden.is_empty() {
+            writeln!(out, "      <CellData>")?;
+            let hidden = frame
+                .hidden
+                .iter()
+                .map(|triangle| self.triangles + *triangle as usize);
+            ghosts(out, cells, hidden)?;
+            writeln!(out, "      </CellData>")?;
+        }
+        writeln!(out, "      <Points>")?;
         vectors(out, "Points", &frame.points)?;
         writeln!(out, "      </Points>\n      <Cells>")?;
         integers(out, "connectivity", &self.connectivity)?;
@@ -293,6 +307,17 @@ fn array(out: &mut dyn Write, kind: &str, name: &str, components: usize, data: &
     bytes.extend_from_slice(data);
     out.write_all(base64::encode(&bytes).as_bytes())?;
     writeln!(out, "</DataArray>")
+}
+
+/// Writes which of so many cells are not to be shown, as the array by which VTK knows them.
+fn ghosts(out: &mut dyn Write, cells: usize, hidden: impl Iterator<Item = usize>) -> io::Result<()> {
+    /// `vtkDataSetAttributes::HIDDENCELL`.
+    const HIDDEN: u8 = 32;
+    let mut ghosts = vec![0; cells];
+    hidden
+        .filter(|cell| *cell < cells)
+        .for_each(|cell| ghosts[cell] = HIDDEN);
+    array(out, "UInt8", "vtkGhostType", 1, &ghosts)
 }
 
 /// Writes by how much points are away from where they started, as the array `displacement`.

@@ -510,7 +510,7 @@ fn check(scene: &BuiltScene) -> Result<(), RolloutError> {
             "leave out `alpha` of force fields",
         );
     }
-    let parts: [(bool, &str, &str); 9] = [
+    let parts: [(bool, &str, &str); 10] = [
         (
             scene.start.is_some(),
             "`start_from`",
@@ -548,6 +548,11 @@ fn check(scene: &BuiltScene) -> Result<(), RolloutError> {
             !scene.events.list.is_empty(),
             "events",
             "what they change has no derivative here",
+        ),
+        (
+            !scene.events.breaking.is_empty(),
+            "elements that break",
+            "what is left has other forces, and no derivative here",
         ),
         (
             !scene.controllers.is_empty(),

@@ -47,7 +47,7 @@ pub use adaptive::AdaptiveRun;
 pub use checkpoint::{CheckpointError, Every, SavedMoment};
 pub use contacts::ContactSummary;
 pub use drives::Target;
-pub use events::{EventSummary, Saying, StopSummary};
+pub use events::{EventSummary, RemovalSummary, Saying, StopSummary};
 pub use files::{ResultDirectory, WriteError, write_into, write_result_into, write_results};
 pub use inputs::Inputs;
 pub use inspect::Inspection;
@@ -60,7 +60,6 @@ pub use summary::{
     StepError, Summary, TreatmentState, WorkCounters,
 };
 pub use tensors::{Tensor, TensorError, TensorField, TensorPlace};
-
 pub use verdicts::is_unsolved;
 
 use checkpoint::{Checkpoints, Identity};
@@ -645,6 +644,7 @@ impl Runner {
         summary.joints = self.scene.joints.states(&self.simulation);
         summary.probes = self.probes.summaries();
         summary.events = self.events.summaries();
+        summary.removed = self.events.removals();
         summary.said = self.events.said();
         summary.stopped_by = self.events.stopped();
         let (simulation, fields) = (&self.simulation, &self.scene.fields);

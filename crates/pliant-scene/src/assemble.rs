@@ -382,6 +382,8 @@ struct Builder<'a> {
     groups: selections::Groups,
     /// Elements of the solids.
     solids: BTreeMap<NodeId, Vec<Element>>,
+    /// Lengths of nets and cables, by the names of these.
+    nets: BTreeMap<String, Edges>,
     /// Solids, sheets and rods, in the order of the scene.
     deformables: Vec<Deformable>,
     /// The colliders of each name, sorted by their places in the world.
@@ -389,6 +391,16 @@ struct Builder<'a> {
     /// The initial state of the nodes so far, if it was asked for since the last node.
     initial: Option<State>,
     units: units::Units,
+}
+
+/// The edges of a net or a cable.
+struct Edges {
+    /// The node of their lengths.
+    lengths: NodeId,
+    /// The points that they join.
+    ends: Vec<[usize; 2]>,
+    /// Lengths at rest (m).
+    rests: Vec<f64>,
 }
 
 /// The edges and triangles of a mesh that can touch.
@@ -435,6 +447,7 @@ fn builder<'a>(file: &'a SceneFile, settings: &'a Settings) -> Builder<'a> {
         mapped: BTreeMap::new(),
         groups: selections::Groups::default(),
         solids: BTreeMap::new(),
+        nets: BTreeMap::new(),
         deformables: Vec::new(),
         colliders: BTreeMap::new(),
         initial: None,

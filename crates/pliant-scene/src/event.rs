@@ -1,6 +1,7 @@
 //! Events of a scene that is ready to run.
 
-use pliant::model::ComponentId;
+use pliant::Breaking;
+use pliant::model::{ComponentId, ElementIndex};
 use pliant_expression::{Condition, Program};
 
 /// A condition, and what is done where it begins to hold.
@@ -21,6 +22,8 @@ pub struct Event {
 pub enum Action {
     /// Components act no more.
     Release(Vec<ComponentId>),
+    /// Elements are out of the model, so many of the thing.
+    Remove(Vec<ElementIndex>, usize),
     /// A variable, by its place, has the value of an expression over the time, the variables and
     /// the quantities.
     Set(usize, Program),
@@ -30,11 +33,22 @@ pub enum Action {
     Say(String),
 }
 
+/// Elements that break above a limit.
+#[derive(Clone, Debug)]
+pub struct BreakingRule {
+    /// The user's name.
+    pub name: String,
+    /// The thing, or each of its parts.
+    pub parts: Vec<Breaking>,
+}
+
 /// All events of a scene.
 #[derive(Clone, Debug, Default)]
 pub struct Events {
     /// The events, in the order of the scene.
     pub list: Vec<Event>,
+    /// Elements that break, in the order of the scene.
+    pub breaking: Vec<BreakingRule>,
     /// How closely they are located (s).
     pub tolerance: f64,
 }

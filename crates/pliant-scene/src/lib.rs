@@ -62,14 +62,14 @@ pub use deformable::{Deformable, DeformableParts, FieldNumber};
 pub use describe::json_schema;
 pub use diagnostic::{Diagnostic, Note, SourceSpan, Warning};
 pub use error::SceneError;
-pub use event::{Action, Event, Events};
+pub use event::{Action, BreakingRule, Event, Events};
 pub use inputs::InputFile;
 pub use notation::Format;
 pub use number::{EndSpec, Number, OneOrMany};
 pub use observable::{
     CONTACT, DistanceEnd, EnergyKind, NamedExpression, Observable, Observables, ProbeColumn,
 };
-pub use picture::{DrawnCollider, Picture, PointRef};
+pub use picture::{DrawnCollider, DrawnFace, Picture, PointRef};
 use pliant_expression::Symbol;
 pub use pliant_expression::suggest::hint;
 pub use pliant_expression::{ExpressionError, constant};

@@ -1,7 +1,7 @@
 //! The parts of a model that are drawn and recorded.
 
 use pliant::dense::{Vec3, rotation};
-use pliant::model::{ComponentId, Model, NodeId, Pose, Problem, Space, State};
+use pliant::model::{ComponentId, ElementIndex, Model, NodeId, Pose, Problem, Space, State};
 use pliant_output::recording::{BodyTrack, Frame, LineTrack, Look, PointGroup, Recording, Sample, Shape};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -40,6 +40,18 @@ pub struct DrawnLine {
     pub count: usize,
 }
 
+/// A triangle that is drawn of an element that may go, or between two of them: it is there while one
+/// of them is.
+#[derive(Clone, Copy, Debug)]
+pub struct DrawnFace {
+    /// Its place in [`Picture::triangles`].
+    pub triangle: usize,
+    /// The element.
+    pub of: ElementIndex,
+    /// The element at its other side.
+    pub beyond: Option<ElementIndex>,
+}
+
 /// The parts of a model that are drawn.
 #[derive(Clone, Debug, Default)]
 pub struct Picture {
@@ -57,6 +69,8 @@ pub struct Picture {
     pub muscles: Vec<(NodeId, ComponentId)>,
     /// Triangles.
     pub triangles: Vec<[PointRef; 3]>,
+    /// Triangles of elements that may go, in order.
+    pub faces: Vec<DrawnFace>,
     /// Bodies: node, element, shape.
     pub bodies: Vec<(NodeId, usize, Shape)>,
     /// Shapes that collide and are not those of bodies.
@@ -242,6 +256,7 @@ impl Picture {
             time: sample.time,
             activations: muscles.collect(),
             released: self.released(problem),
+            hidden: self.hidden(problem),
             body_velocities: self.body_velocities(model, state),
             points,
             velocities,
@@ -266,8 +281,26 @@ impl Picture {
             nodes.insert(node);
         }
         let lines = (0..).zip(&self.lines);
-        let is_over = |line: &DrawnLine| over.contains(&line.node) && !acting.contains(&line.node);
+        let is_gone = |line: &DrawnLine| {
+            let node = line.node.index();
+            let element = line.element;
+            problem.is_gone(ElementIndex { node, element })
+        };
+        let is_over =
+            |line: &DrawnLine| is_gone(line) || over.contains(&line.node) && !acting.contains(&line.node);
         lines.filter(|(_, line)| is_over(line)).map(|(i, _)| i).collect()
+    }
+
+    /// The triangles that are not there.
+    fn hidden(&self, problem: &Problem) -> Vec<u32> {
+        let is_there = |face: &&DrawnFace| {
+            let [of, beyond] =
+                [Some(face.of), face.beyond].map(|at| at.is_some_and(|at| !problem.is_gone(at)));
+            of != beyond
+        };
+        let hidden = self.faces.iter().filter(|face| !is_there(face));
+        let number = |face: &DrawnFace| u32::try_from(face.triangle).unwrap_or(u32::MAX);
+        hidden.map(number).collect()
     }
 
     /// Velocities of the bodies and of the colliders that they carry.

@@ -48,7 +48,7 @@ pub use contacts::{
     PointsColliderSpec, PyramidSpec, RowsSpec, SheetSpec, SleepingSpec, SurfaceContactSpec,
 };
 pub use controllers::{ControlLawSpec, ControllerSpec, PidSpec};
-pub use events::{ActionSpec, EventSpec};
+pub use events::{ActionSpec, BreakingSpec, EventSpec, RemoveSpec};
 pub use formulas::{FormulaMappingSpec, PotentialSpec};
 pub use functions::{ColumnsSpec, FunctionSpec, SplineShape, SplineSpec, TableSpec};
 pub use include::IncludeSpec;
@@ -198,6 +198,9 @@ pub struct Scene {
     /// Conditions, and what is done where they begin to hold.
     #[serde(default)]
     pub events: Vec<EventSpec>,
+    /// Elements that break: solids, sheets and nets tear where they are strained too much.
+    #[serde(default)]
+    pub breaking: Vec<BreakingSpec>,
     /// Quantities as instruments read them.
     #[serde(default)]
     pub sensors: Vec<SensorSpec>,

@@ -104,6 +104,16 @@ impl StateFileError {
     }
 }
 
+impl StateFileError {
+    /// Elements of a node of this name are out of the model: a state would not say so.
+    pub fn removed(node: &str) -> Self {
+        Self {
+            message: format!("elements of `{node}` were removed, which a saved state does not hold"),
+            help: Some("a checkpoint holds what is removed".to_owned()),
+        }
+    }
+}
+
 impl From<ModelError> for StateFileError {
     fn from(error: ModelError) -> Self {
         Self::new(error.to_string())

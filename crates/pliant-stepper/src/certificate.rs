@@ -164,9 +164,10 @@ impl EnergyBudget {
             motion,
             motors,
             inputs,
+            removed,
             ..
         } = *ledger;
-        self.worked += forces.abs() + motion.abs() + motors.abs() + inputs.abs();
+        self.worked += forces.abs() + motion.abs() + motors.abs() + inputs.abs() + removed.abs();
         if turnover.by_velocity {
             self.worked += ledger.friction.abs() + ledger.impacts.abs();
         }
@@ -246,6 +247,7 @@ impl Turnover {
             ledger.damping,
             ledger.friction + ledger.impacts,
             ledger.corrections,
+            ledger.removed,
         ];
         Self {
             moved: moved.iter().map(|w| w.abs()).sum(),

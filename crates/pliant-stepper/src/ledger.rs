@@ -5,7 +5,7 @@ use std::ops::AddAssign;
 /// Energy that a step moved (J). What changed is the sum of what was brought in:
 ///
 /// ```math
-/// kinetic + potential = forces + motion + motors + inputs + damping + friction + impacts + corrections + numerical
+/// kinetic + potential = forces + motion + motors + inputs + damping + friction + impacts + corrections + removed + numerical
 /// ```
 ///
 /// An impulse `r` on a velocity that goes from `u` to `u+` brings in `r (u+ + u)/2`, which is what
@@ -44,6 +44,10 @@ pub struct Ledger {
     pub impacts: f64,
     /// By corrections of positions, what was paid for them included, and by falling asleep.
     pub corrections: f64,
+    /// By elements that were taken out of the model since the last step: what they stored, which is
+    /// gone with them, and so negative.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub removed: f64,
     /// Numerical part: the remainder of the balance.
     pub numerical: f64,
     /// Parts of `numerical`, by cause.
@@ -112,11 +116,11 @@ impl AddAssign for NumericalParts {
 impl Ledger {
     /// All that was brought in, but for the numerical part.
     pub fn brought_in(&self) -> f64 {
-        self.entries()[2..10].iter().map(|e| e.1).sum()
+        self.entries()[2..11].iter().map(|e| e.1).sum()
     }
 
     /// All entries with their names, in the order of the sum.
-    pub fn entries(&self) -> [(&'static str, f64); 11] {
+    pub fn entries(&self) -> [(&'static str, f64); 12] {
         [
             ("kinetic", self.kinetic),
             ("potential", self.potential),
@@ -128,6 +132,7 @@ impl Ledger {
             ("friction", self.friction),
             ("impacts", self.impacts),
             ("corrections", self.corrections),
+            ("removed", self.removed),
             ("numerical", self.numerical),
         ]
     }
@@ -159,6 +164,7 @@ impl AddAssign for Ledger {
             &mut self.friction,
             &mut self.impacts,
             &mut self.corrections,
+            &mut self.removed,
             &mut self.numerical,
         ];
         for (sum, (_, one)) in sums.into_iter().zip(other.entries()) {

@@ -5,7 +5,7 @@ use crate::archive::{self, ArchiveError};
 use crate::contact::{ContactMemory, SleepMemory};
 pub use crate::system::automatic::AutomaticMemory;
 use crate::{IntegratorMemory, LedgerMemory, TreatmentChoice};
-use pliant_model::{ComponentId, State};
+use pliant_model::{ComponentId, ElementIndex, State};
 use pliant_solvers::complementarity::{ConicMemory, IslandMemory};
 use pliant_solvers::{BoundState, Elimination};
 use std::ops::Range;
@@ -90,6 +90,9 @@ pub struct Controls {
     /// Force fields and constraints that act no more, in order.
     #[cfg_attr(feature = "serde", serde(default))]
     pub released: Vec<ComponentId>,
+    /// Elements that are out of the model, in order.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub removed: Vec<ElementIndex>,
 }
 
 impl Controls {
@@ -201,6 +204,7 @@ clone_into_buffers!(Controls {
     external,
     inputs,
     released,
+    removed,
 });
 clone_into_buffers!(Treatments { chosen_for, choices });
 clone_into_buffers!(SolverMemory {

@@ -12,7 +12,7 @@ mod report;
 pub use blame::unit;
 pub(crate) use blame::{Clash, Residuals, with_others};
 pub use forces::{Axes, On, Wrench};
-pub use forces::{force_of, force_through, pose, reaction, wrench_of};
+pub use forces::{ForcesThrough, force_of, force_through, pose, reaction, wrench_of};
 pub use jumps::{BoundedImpulses, Jump, Jumps};
 pub(crate) use ledger::DampingLaw;
 pub use ledger::LedgerMemory;

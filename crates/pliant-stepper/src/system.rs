@@ -166,6 +166,7 @@ impl System {
                 external: Vec::new(),
                 inputs: model.parameters().inputs().to_vec(),
                 released: Vec::new(),
+                removed: Vec::new(),
             },
             ..Motion::default()
         })

@@ -79,7 +79,7 @@ pub use pliant_stepper::{
     WorkPart,
 };
 pub use reduced::{ReducedBody, ReducedMode, ReducedParts};
-pub use simulation::Simulation;
+pub use simulation::{Breaking, BreakingParts, Simulation};
 pub use statics::{
     About, Buckling, BucklingMode, BucklingOptions, Continuation, CriticalKind, CriticalPoint, Equilibrium,
     FixedModes, Interface, LoadSign, Loads, Mode, ModeKind, ModeOptions, Modes, Path, PathEnd, PathPoint,

@@ -1,8 +1,11 @@
 //! The public face: a model in motion.
 
+mod breaking;
 mod checkpoint;
 mod environment;
 mod run;
+
+pub use breaking::{Breaking, BreakingParts};
 
 use checkpoint::Before;
 

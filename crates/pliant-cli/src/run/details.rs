@@ -27,6 +27,10 @@ pub(super) const LEGEND: &[(&str, &str)] = &[
         "microseconds of the clock: forces and matrices, factorisation, its use, constraints taken back, contacts, the new state, attempts that did not stand",
     ),
     ("event", "what an event of the scene says"),
+    (
+        "removed",
+        "elements that broke, or that an event removed, and when",
+    ),
     ("stopped", "the event that ended the run"),
     ("statics", "equilibria that were found, and the work"),
     ("load factor", "share of the loads of the scene along the path"),
@@ -145,6 +149,22 @@ pub(super) fn event_rows(table: &mut Table, summary: &Summary) {
     if summary.said.len() > SAID {
         let more = summary.said.len() - SAID;
         table.row("event", format!("{more} more in `said` of result.json"));
+    }
+    let gone = summary.removed.iter().filter(|(_, removed)| removed.elements > 0);
+    for (name, removed) in gone {
+        let what = if removed.elements == 1 {
+            "element"
+        } else {
+            "elements"
+        };
+        let count = format!("{} {what} removed by `{name}`", removed.elements);
+        let [first, last] = [removed.first, removed.last].map(|time| number(time.unwrap_or(f64::NAN)));
+        let when = if first == last {
+            format!("at {first} s")
+        } else {
+            format!("from {first} s to {last} s")
+        };
+        table.row("removed", format!("{count} {when}"));
     }
     if let Some(stop) = &summary.stopped_by {
         table.row(

@@ -31,6 +31,8 @@ pub(super) struct Hinge {
     pub(super) slenderness: f64,
     /// How much of a hinge between two triangles of a mesh it is.
     pub(super) share: f64,
+    /// The elements at both sides; twice the only one where there is no other.
+    pub(super) elements: [usize; 2],
 }
 
 /// The hinges as they are found.
@@ -71,12 +73,15 @@ fn pairs(edge: &Edge) -> impl Iterator<Item = Hinge> {
     let ([left, other], right) = (edge.left.corners, edge.right.map(|side: Side| side.corners));
     let single = left == other && right.is_none_or(|[one, two]| one == two);
     let (ends, left) = (edge.ends, edge.left.corners);
+    let beside = edge.right.map_or(edge.left.element, |side: Side| side.element);
+    let elements = [edge.left.element, beside];
     (0..if single { 1 } else { 2 }).map(move |k| Hinge {
         ends,
         left: left[k],
         right: right.map(|corners| corners[k]),
         slenderness: 0.0,
         share: if single { 1.0 } else { 0.5 },
+        elements,
     })
 }
 
@@ -113,7 +118,7 @@ pub(super) fn hinges(
             free.push(edge);
         }
     }
-    for [a, b, c, d] in &mesh.quadrangles {
+    for (q, [a, b, c, d]) in mesh.quadrangles.iter().enumerate() {
         for [from, to, left, right] in [[*a, *c, *d, *b], [*b, *d, *a, *c]] {
             let hinge = Hinge {
                 ends: [from, to],
@@ -121,6 +126,7 @@ pub(super) fn hinges(
                 right: Some(right),
                 slenderness: 0.0,
                 share: 1.0,
+                elements: [mesh.triangles.len() + q; 2],
             };
             found.add(mesh, hinge, None, None);
             if let Some(hinge) = found.list.last_mut() {

@@ -64,6 +64,11 @@ impl Flat {
         &self.gradients[..self.count]
     }
 
+    /// Takes its corners away, so that it depends on nothing.
+    pub(crate) fn leave(&mut self) {
+        self.count = 0;
+    }
+
     /// Scales the mesh at rest down by a factor (none).
     pub(crate) fn shrunk(mut self, factor: f64) -> Self {
         self.area /= factor * factor;

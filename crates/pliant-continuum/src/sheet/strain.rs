@@ -110,6 +110,11 @@ impl Mapping for MembraneStrain {
 
     fn apply(&self, parents: Parents<'_>, child: &mut [f64]) -> Result<(), Degenerate> {
         for (t, x) in child.as_chunks_mut::<3>().0.iter_mut().enumerate() {
+            if self.flat[t].nodes().is_empty() {
+                // Out of the model: as at rest.
+                *x = [0.0; 3];
+                continue;
+            }
             let [f, g] = self.columns(t, &parents);
             *x = [0.5 * (f.dot(&f) - 1.0), 0.5 * (g.dot(&g) - 1.0), f.dot(&g)];
         }
@@ -117,7 +122,7 @@ impl Mapping for MembraneStrain {
     }
 
     fn jacobian(&self, parents: Parents<'_>, out: &mut Blocks) -> Result<(), Degenerate> {
-        for t in 0..self.flat.len() {
+        for t in (0..self.flat.len()).filter(|t| !self.flat[*t].nodes().is_empty()) {
             let [one, two] = self.columns(t, &parents);
             let width = out.width(t);
             let block = out.block_mut(t);
@@ -144,6 +149,14 @@ impl Mapping for MembraneStrain {
             let node_count = self.node_count;
             Box::new(Self { node_count, flat }) as Box<dyn Mapping>
         })
+    }
+
+    fn without(&self, removed: &[bool]) -> Option<Box<dyn Mapping>> {
+        let mut out = self.clone();
+        let flat = out.flat.iter_mut().zip(removed);
+        flat.filter(|(_, is_removed)| **is_removed)
+            .for_each(|(flat, _)| flat.leave());
+        Some(Box::new(out))
     }
 
     fn geometric_stiffness(&self, _parents: Parents<'_>, force: &[f64], out: &mut Blocks) {

@@ -121,4 +121,15 @@ impl Mapping for Affine {
     fn is_linear(&self) -> bool {
         true
     }
+
+    fn without(&self, removed: &[bool]) -> Option<Box<dyn Mapping>> {
+        let mut out = self.clone();
+        out.entries.retain(|entry| !removed[entry.element]);
+        let size = self.space.position_size();
+        for (e, _) in removed.iter().enumerate().filter(|(_, is_removed)| **is_removed) {
+            out.dependencies[e].clear();
+            out.offset[e * size..(e + 1) * size].fill(0.0);
+        }
+        Some(Box::new(out))
+    }
 }

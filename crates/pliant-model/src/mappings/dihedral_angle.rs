@@ -141,6 +141,17 @@ impl Mapping for DihedralAngle {
         Ok(())
     }
 
+    fn without(&self, removed: &[bool]) -> Option<Box<dyn Mapping>> {
+        // Two triangles of a plane.
+        const FLAT: [[f64; 3]; 4] = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, -1.0, 0.0]];
+        let mut out = self.clone();
+        for (e, _) in removed.iter().enumerate().filter(|(_, is_removed)| **is_removed) {
+            out.hinges[e] = FLAT.map(End::Point);
+            out.rests[e] = 0.0;
+        }
+        Some(Box::new(out))
+    }
+
     fn geometric_stiffness(&self, parents: Parents<'_>, force: &[f64], out: &mut Blocks) {
         for (e, ends) in self.hinges.iter().enumerate() {
             let Ok((edge, length, sides)) = self.at(e, &parents) else {

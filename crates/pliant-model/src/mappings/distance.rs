@@ -158,6 +158,16 @@ impl Mapping for Distance {
         }))
     }
 
+    fn without(&self, removed: &[bool]) -> Option<Box<dyn Mapping>> {
+        let mut out = self.clone();
+        for (e, _) in removed.iter().enumerate().filter(|(_, is_removed)| **is_removed) {
+            // Between two points that do not move: at rest for ever.
+            out.pairs[e] = (End::Point([0.0; 3]), End::Point([1.0, 0.0, 0.0]));
+            out.rests[e] = 1.0;
+        }
+        Some(Box::new(out))
+    }
+
     fn chord_weight(&self, element: usize, ends: [&[f64]; 2]) -> f64 {
         // |d+| - |d| = (d + d+).(d+ - d)/(|d| + |d+|).
         let [start, end] = ends.map(|x| x[element] + self.rests[element]);

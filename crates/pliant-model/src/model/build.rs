@@ -161,7 +161,7 @@ impl Model {
             space,
             count,
             NodeKind::Mapped {
-                mapping,
+                mapping: mapping.into(),
                 parents: parents.to_vec(),
                 ranges,
             },
@@ -335,7 +335,7 @@ impl Model {
         self.internal += law.memory().map_or(0, |m| m.size(count));
         let inputs = self.initial.push_force_field(effective, law.inputs());
         let component = ForceFieldEntry {
-            law,
+            law: law.into(),
             automatic: treatment == Treatment::Auto
                 && infinite.is_none()
                 && rows

@@ -307,7 +307,7 @@ impl Model {
             };
             let node = &mut self.nodes[index];
             if let NodeKind::Mapped { mapping, .. } = &mut node.kind {
-                *mapping = mine;
+                *mapping = Arc::from(mine);
             }
             shares[index] = Some(ElementShare {
                 first: cuts[index][rank],
@@ -315,7 +315,7 @@ impl Model {
             });
             node.count = cuts[index][rank + 1] - cuts[index][rank];
             for (i, law) in own.laws {
-                self.force_fields[i].component.law = law;
+                self.force_fields[i].component.law = Arc::from(law);
             }
         }
         (self.positions, self.velocities) = (0, 0);

@@ -25,6 +25,7 @@ mod modal;
 mod muscle_tendon;
 mod point_mappings;
 mod relative_poses;
+mod removal;
 mod riders;
 mod rigid_point_reference;
 mod springs;

@@ -80,6 +80,10 @@ class Motion {
     this.fields = data.fields.map((field) => ({ ...field, values: unpack(field.values, Uint16Array) }));
     this.segments = unpack(data.segments, Uint32Array);
     this.triangles = unpack(data.triangles, Uint32Array);
+    // Frames since which, and up to which, each triangle is there; empty where all are always.
+    this.spans = unpack(data.spans || "", Uint32Array);
+    this.whole = this.spans.length > 0 ? this.triangles.slice() : this.triangles;
+    this.tears = false;
     // Contact forces: where those of each frame start, and point and force of each.
     this.arrowStarts = unpack(data.arrow_starts, Uint32Array);
     this.arrows = unpack(data.arrows, Float32Array);
@@ -275,7 +279,20 @@ class Motion {
       const q = slerp(p, ia + at + 3, p, ib + at + 3, f);
       for (let k = 0; k < 4; k++) pose[3 + k] = q[k];
     });
+    if (this.spans.length > 0) this.hide(a);
     this.bend();
+  }
+
+  /** Makes triangles that are not there in a frame points, which nothing is drawn of. */
+  hide(frame) {
+    const { triangles: t, whole, spans } = this;
+    for (let k = 0; 2 * k < spans.length; k++) {
+      const isThere = frame >= spans[2 * k] && frame < spans[2 * k + 1];
+      for (let j = 1; j < 3; j++) {
+        const corner = whole[3 * k + (isThere ? j : 0)];
+        if (t[3 * k + j] !== corner) [t[3 * k + j], this.tears] = [corner, true];
+      }
+    }
   }
 
   /** Normals of the points: sum of the area vectors of their triangles. */

@@ -46,6 +46,9 @@ pub(super) struct Things<'a> {
     marks: Vec<MarkData<'a>>,
     segments: String,
     triangles: String,
+    /// When each triangle is there: the numbers of the first frame, and of the first one behind;
+    /// empty where all are always.
+    spans: String,
 }
 
 #[derive(Serialize)]
@@ -175,8 +178,28 @@ impl<'a> Things<'a> {
             marks: recording.marks.iter().map(MarkData::from).collect(),
             segments: words(&mut recording.segments.iter().flatten().copied()),
             triangles: words(&mut recording.triangles.iter().flatten().copied()),
+            spans: words(&mut spans(recording).into_iter().flatten()),
         }
     }
+}
+
+/// The numbers of the frames since which, and up to which, each triangle is there; none where all
+/// are always.
+fn spans(recording: &Recording) -> Vec<[u32; 2]> {
+    if recording.frames.iter().all(|frame| frame.hidden.is_empty()) {
+        return Vec::new();
+    }
+    let mut out = vec![[u32::MAX; 2]; recording.triangles.len()];
+    for (index, frame) in (0..).zip(&recording.frames) {
+        for (triangle, span) in (0..).zip(&mut out) {
+            match (frame.hidden.binary_search(&triangle).is_ok(), *span) {
+                (false, [u32::MAX, _]) => span[0] = index,
+                (true, [first, u32::MAX]) if first < u32::MAX => span[1] = index,
+                _ => {}
+            }
+        }
+    }
+    out
 }
 
 impl<'a> From<&'a BodyTrack> for BodyData<'a> {

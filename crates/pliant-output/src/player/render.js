@@ -130,6 +130,7 @@ class Renderer {
     this.paint.stale = true;
     this.segments = this.indexArray(motion.segments, 2, this.paint.segments);
     this.triangles = this.indexArray(motion.triangles, 3);
+    this.corners = gl.getParameter(gl.ARRAY_BUFFER_BINDING);
     const count = (kind) => motion.bodies.filter((body) => body.kind === kind).length;
     this.boxes = this.bodyArray(cubeMesh(), count("box") + 3 * count("axes"));
     this.balls = this.bodyArray(ballMesh(40, 20), count("sphere"));
@@ -344,6 +345,11 @@ class Renderer {
       this.upload(this.colours);
       gl.bindBuffer(gl.ARRAY_BUFFER, this.inks);
       gl.bufferSubData(gl.ARRAY_BUFFER, 0, paint.segments);
+    }
+    if (motion.tears) {
+      gl.bindBuffer(gl.ARRAY_BUFFER, this.corners);
+      gl.bufferSubData(gl.ARRAY_BUFFER, 0, motion.triangles);
+      motion.tears = false;
     }
     if (motion.triangles.length > 0) this.upload(this.normals);
     this.placeBodies();

@@ -113,6 +113,9 @@ pub struct RegionFrame {
     pub point_values: Vec<Vec<f32>>,
     /// Numbers of each of [`Region::cell_fields`], cell by cell.
     pub cell_values: Vec<Vec<f32>>,
+    /// Cells that are not there any more, by their places in [`Region::cells`], rising.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub removed: Vec<u32>,
 }
 
 impl Region {

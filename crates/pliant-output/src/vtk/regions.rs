@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::{Series, array, displacements, integers, numbers, open_file, vectors};
+use super::{Series, array, displacements, ghosts, integers, numbers, open_file, vectors};
 use crate::recording::{FieldSpec, Frame, Recording, Region, RegionKind};
 
 pub(super) const SOLIDS: Series = Series {
@@ -170,6 +170,16 @@ impl<'a> RegionMesh<'a> {
         integers(out, series(self.kind).1, &self.region)?;
         for field in &self.cell_fields {
             singles(out, field, &self.field(field, frame, false))?;
+        }
+        if frame.regions.iter().any(|region| !region.removed.is_empty()) {
+            let mut first = 0;
+            let of_regions = self.regions.iter().flat_map(|(index, region)| {
+                let start = first;
+                first += region.cells.len();
+                let removed = frame.regions.get(*index).map_or(&[][..], |frame| &frame.removed);
+                removed.iter().map(move |cell| start + *cell as usize)
+            });
+            ghosts(out, cells, of_regions)?;
         }
         writeln!(out, "      </CellData>\n      <Points>")?;
         vectors(out, "Points", &places)?;

@@ -179,7 +179,7 @@ fn the_energy_table_reads_back_to_the_bit() {
     assert_eq!(
         ENERGY_HEADER,
         "time_s,kinetic_J,potential_J,dissipated_J,total_J,residual,violation,forces_J,motion_J,motors_J,inputs_J,\
-         damping_J,friction_J,impacts_J,corrections_J,numerical_J,numerical_inertia_J,numerical_stiffness_J,\
+         damping_J,friction_J,impacts_J,corrections_J,removed_J,numerical_J,numerical_inertia_J,numerical_stiffness_J,\
          numerical_geometry_J,numerical_rows_J,numerical_undivided_J,numerical_rest_J"
     );
     let sources: Vec<String> = LEDGER.iter().map(|source| format!("{source}_J")).collect();

@@ -56,12 +56,14 @@ fn with_regions() -> Recording {
         frame.body_contact_forces = (0..3).map(|i| [0.0, shift, f64::from(i)]).collect();
         frame.regions = vec![
             RegionFrame {
+                removed: Vec::new(),
                 points: Vec::new(),
                 point_values: vec![ramp(24, 0.0)],
                 cell_values: vec![ramp(6, 50.0)],
             },
             RegionFrame::default(),
             RegionFrame {
+                removed: Vec::new(),
                 points: (0..4)
                     .map(|i| [20.0 + f64::from(i), shift, 2.0 * shift])
                     .collect(),

@@ -359,9 +359,13 @@ impl Runner {
     /// Returns the present state as a file from which other scenes start.
     ///
     /// # Errors
-    /// [`StateFileError`] if a mapping is not defined there without the turns that it has made.
+    /// [`StateFileError`] if a mapping is not defined there without the turns that it has made, and
+    /// where elements are out of the model, which such a file does not hold.
     pub fn state_file(&self) -> Result<StateFile, StateFileError> {
         let simulation = &self.simulation;
+        if let Some(at) = simulation.removed_elements().first() {
+            return Err(StateFileError::removed(&simulation.model().nodes()[at.node].name));
+        }
         StateFile::of(
             simulation.model(),
             simulation.state(),

@@ -1,6 +1,7 @@
 //! Events of a running scene: which of them hold, which were, and what they left.
 
-use pliant::{Checkpoint, Error};
+use pliant::model::ElementIndex;
+use pliant::{Checkpoint, Error, Simulation};
 use pliant_scene::{Action, Event, Events};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -17,6 +18,27 @@ pub struct EventSummary {
     pub first: Option<f64>,
     /// When it was last (s).
     pub last: Option<f64>,
+}
+
+/// Elements that broke, or that an event removed, over a whole run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RemovalSummary {
+    /// How many.
+    pub elements: usize,
+    /// When the first of them went (s).
+    pub first: Option<f64>,
+    /// When the last one went (s).
+    pub last: Option<f64>,
+}
+
+impl RemovalSummary {
+    fn add(&mut self, elements: usize, time: f64) {
+        if elements > 0 {
+            self.elements += elements;
+            self.first.get_or_insert(time);
+            self.last = Some(time);
+        }
+    }
 }
 
 /// The event that ended a run.
@@ -46,11 +68,16 @@ pub(super) struct EventsState {
     list: Vec<(bool, EventSummary)>,
     said: Vec<Saying>,
     stopped: Option<StopSummary>,
+    /// Elements that are gone, by the rules of the scene and then by its events.
+    #[serde(default)]
+    removed: Vec<RemovalSummary>,
 }
 
 /// The events of a scene.
 #[derive(Debug, Default)]
 pub(super) struct Watchers {
+    /// Room for the numbers of elements that break.
+    found: Vec<usize>,
     events: Events,
     state: EventsState,
     /// The start of the step in which an event is located.
@@ -60,10 +87,13 @@ pub(super) struct Watchers {
 impl Watchers {
     pub(super) fn new(events: Events) -> Self {
         let list = vec![Default::default(); events.list.len()];
+        let removed = vec![RemovalSummary::default(); events.breaking.len() + events.list.len()];
         Self {
+            found: Vec::new(),
             events,
             state: EventsState {
                 list,
+                removed,
                 ..EventsState::default()
             },
             start: Checkpoint::default(),
@@ -141,6 +171,35 @@ impl Watchers {
         Ok(())
     }
 
+    /// Lists the elements that break at present, as elements of the model; none in a step in which
+    /// nothing does, and nothing is allocated then.
+    pub(super) fn broken(&mut self, simulation: &Simulation) -> Vec<ElementIndex> {
+        let mut list = Vec::new();
+        for (rule, removed) in self.events.breaking.iter_mut().zip(&mut self.state.removed) {
+            for part in &mut rule.parts {
+                self.found.clear();
+                part.find(simulation, &mut self.found);
+                if !self.found.is_empty() {
+                    removed.add(self.found.len(), simulation.time());
+                    list.extend(part.indices(&self.found));
+                }
+            }
+        }
+        list
+    }
+
+    /// Elements that broke, by the names of the rules, and those that events removed, by theirs.
+    pub(super) fn removals(&self) -> BTreeMap<String, RemovalSummary> {
+        let rules = self.events.breaking.iter().map(|rule| (&rule.name, true));
+        let removes = |event: &Event| event.actions.iter().any(|a| matches!(a, Action::Remove(..)));
+        let events = self.events.list.iter().map(|event| (&event.name, removes(event)));
+        let named = rules.chain(events).zip(&self.state.removed);
+        let named = named.filter(|((_, is_listed), _)| *is_listed);
+        named
+            .map(|((name, _), removed)| (name.clone(), removed.clone()))
+            .collect()
+    }
+
     /// Notes an event at a time (s), and returns what is to be done.
     pub(super) fn fire(&mut self, index: usize, time: f64) -> Vec<Action> {
         let event = &self.events.list[index];
@@ -162,6 +221,12 @@ impl Watchers {
                     event: event.name.clone(),
                     text: text.clone(),
                 }),
+                Action::Remove(_, elements) => {
+                    let place = self.events.breaking.len() + index;
+                    if let Some(removed) = self.state.removed.get_mut(place) {
+                        removed.add(*elements, time);
+                    }
+                }
                 _ => {}
             }
         }

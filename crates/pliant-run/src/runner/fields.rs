@@ -6,7 +6,7 @@ use pliant::Simulation;
 use pliant::continuum::{
     NodalRecovery, RodForces, SheetFields, SheetParts, SolidFields, SolidParts, pressure, von_mises,
 };
-use pliant::model::NodeId;
+use pliant::model::{ElementIndex, NodeId};
 use pliant_output::recording::{Frame, Recording, RegionFrame, Sample};
 use pliant_scene::{Deformable, DeformableParts, FieldNumber, Picture};
 
@@ -147,6 +147,15 @@ fn region_frame(simulation: &Simulation, deformable: &Deformable) -> RegionFrame
             let nodes = solid.at_nodes();
             RegionFrame {
                 points: Vec::new(),
+                removed: removed(
+                    simulation,
+                    parts.iter().flat_map(|part| {
+                        let node = part.gradients;
+                        part.element_points()
+                            .into_iter()
+                            .map(move |points| (node, points.start))
+                    }),
+                ),
                 point_values: list(nodes.stress, nodes.strain, one(nodes.plastic.into_iter())),
                 cell_values: means,
             }
@@ -155,7 +164,12 @@ fn region_frame(simulation: &Simulation, deformable: &Deformable) -> RegionFrame
             let fields = simulation.sheet_fields(parts);
             let equivalents: Vec<f64> = fields.von_mises().collect();
             let count = simulation.model().node(parts.nodes).count;
-            let at_points = sheet_points(parts, &equivalents, count);
+            let firsts = parts
+                .element_points()
+                .into_iter()
+                .map(|points| (parts.strains, points.start));
+            let removed = removed(simulation, firsts);
+            let at_points = sheet_points(parts, &equivalents, &removed, count);
             let mut cell_values = vec![
                 singles(&fields.stress),
                 singles(&one(equivalents.into_iter())),
@@ -164,6 +178,7 @@ fn region_frame(simulation: &Simulation, deformable: &Deformable) -> RegionFrame
             cell_values.extend(parts.curvatures.map(|_| singles(&fields.moment)));
             RegionFrame {
                 points: Vec::new(),
+                removed,
                 point_values: vec![singles(&one(at_points.into_iter()))],
                 cell_values,
             }
@@ -180,6 +195,7 @@ fn region_frame(simulation: &Simulation, deformable: &Deformable) -> RegionFrame
             };
             RegionFrame {
                 points: Vec::new(),
+                removed: Vec::new(),
                 point_values: Vec::new(),
                 cell_values: vec![half(0), half(3)],
             }
@@ -187,15 +203,32 @@ fn region_frame(simulation: &Simulation, deformable: &Deformable) -> RegionFrame
     }
 }
 
-/// Means at the points of a sheet of a number of its elements, by their areas.
-fn sheet_points(parts: &SheetParts, values: &[f64], count: usize) -> Vec<f64> {
+/// The places of elements, by the node and the first of their points, that are gone.
+fn removed(simulation: &Simulation, elements: impl Iterator<Item = (NodeId, usize)>) -> Vec<u32> {
+    let problem = simulation.problem();
+    let is_gone = |(_, (node, element)): &(u32, (NodeId, usize))| {
+        let (node, element) = (node.index(), *element);
+        problem.is_gone(ElementIndex { node, element })
+    };
+    (0..)
+        .zip(elements)
+        .filter(is_gone)
+        .map(|(place, _)| place)
+        .collect()
+}
+
+/// Means at the points of a sheet of a number of its elements that are there, by their areas.
+fn sheet_points(parts: &SheetParts, values: &[f64], removed: &[u32], count: usize) -> Vec<f64> {
     let (mut sums, mut weights) = (vec![0.0; count], vec![0.0; count]);
     let triangles = parts.cells.triangles.iter().map(|t| &t[..]);
     let elements = triangles.chain(parts.cells.quadrangles.iter().map(|q| &q[..]));
     let mut areas = parts.areas.iter();
-    for (element, value) in elements.zip(values) {
+    for ((place, element), value) in (0..).zip(elements).zip(values) {
         let points = if element.len() == 4 { 4 } else { 1 };
         let area: f64 = areas.by_ref().take(points).sum();
+        if removed.binary_search(&place).is_ok() {
+            continue;
+        }
         for node in element {
             sums[*node] += area * value;
             weights[*node] += area;
@@ -216,6 +249,8 @@ pub(super) struct SolidNodes {
 /// The fields of the parts of a solid at their quadrature points.
 pub(super) struct SolidPoints<'a> {
     parts: &'a [SolidParts],
+    /// Volumes (m^3) of the points, zero of those that are gone.
+    volumes: Vec<Vec<f64>>,
     pub(super) stress: Vec<Vec<[f64; 6]>>,
     pub(super) strain: Vec<Vec<[f64; 6]>>,
     /// Empty if no part yields.
@@ -226,6 +261,7 @@ impl<'a> SolidPoints<'a> {
     pub(super) fn new(simulation: &Simulation, parts: &'a [SolidParts]) -> Self {
         let mut out = Self {
             parts,
+            volumes: Vec::with_capacity(parts.len()),
             stress: Vec::with_capacity(parts.len()),
             strain: Vec::with_capacity(parts.len()),
             plastic: Vec::new(),
@@ -236,6 +272,16 @@ impl<'a> SolidPoints<'a> {
                 strain,
                 plastic_strain,
             } = simulation.solid_fields(part);
+            let node = part.gradients.index();
+            let of_point = |(element, volume): (usize, &f64)| match simulation
+                .problem()
+                .is_gone(ElementIndex { node, element })
+            {
+                true => 0.0,
+                false => *volume,
+            };
+            out.volumes
+                .push(part.volumes.iter().enumerate().map(of_point).collect());
             if out.yields() {
                 // A part that does not yield has no plastic strain.
                 out.plastic.push(match part.yields {
@@ -255,16 +301,16 @@ impl<'a> SolidPoints<'a> {
 
     /// Means over the elements, those of the parts one after the other.
     pub(super) fn means<const N: usize>(&self, values: &[Vec<[f64; N]>]) -> Vec<[f64; N]> {
-        let parts = self.parts.iter().zip(values);
+        let parts = self.parts.iter().zip(values).zip(&self.volumes);
         parts
-            .flat_map(|(part, values)| part.recovery.means(values, &part.volumes))
+            .flat_map(|((part, values), volumes)| part.recovery.means(values, volumes))
             .collect()
     }
 
     fn nodes<const N: usize>(&self, values: &[Vec<[f64; N]>]) -> Vec<[f64; N]> {
-        let parts = self.parts.iter().zip(values);
+        let parts = self.parts.iter().zip(values).zip(&self.volumes);
         let parts: Vec<_> = parts
-            .map(|(part, values)| (&part.recovery, &values[..], &part.volumes[..]))
+            .map(|((part, values), volumes)| (&part.recovery, &values[..], &volumes[..]))
             .collect();
         NodalRecovery::nodes_of(&parts)
     }

@@ -203,6 +203,10 @@ impl Runner {
         self.pass_events()?;
         self.control()?;
         let report = self.hold_and_step(length)?;
+        let broken = self.events.broken(&self.simulation);
+        if !broken.is_empty() {
+            self.simulation.remove_elements(&broken)?;
+        }
         self.pass_events()?;
         Ok(report)
     }
@@ -606,6 +610,7 @@ impl Runner {
                 for action in self.events.fire(index, time) {
                     match action {
                         Action::Release(components) => self.simulation.release_components(&components)?,
+                        Action::Remove(elements, _) => self.simulation.remove_elements(&elements)?,
                         Action::Set(variable, value) => {
                             let value = value.of(self.probes.values());
                             let value = value.map_err(|e| self.events.no_value(index, time, e.message))?;

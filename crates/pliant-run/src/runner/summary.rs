@@ -2,7 +2,7 @@
 
 use super::adaptive::AdaptiveRun;
 use super::contacts::ContactSummary;
-use super::events::{EventSummary, Saying, StopSummary};
+use super::events::{EventSummary, RemovalSummary, Saying, StopSummary};
 use super::inputs::Inputs;
 use super::joints::JointState;
 use super::probes::ProbeSummary;
@@ -148,6 +148,9 @@ pub struct Summary {
     /// Events over the run, by name.
     #[serde(skip_deserializing)]
     pub events: BTreeMap<String, EventSummary>,
+    /// Elements that broke, by the names of the rules, and that events removed, by theirs.
+    #[serde(skip_deserializing)]
+    pub removed: BTreeMap<String, RemovalSummary>,
     /// The first thousand sentences of events.
     #[serde(skip_deserializing)]
     pub said: Vec<Saying>,
@@ -440,6 +443,7 @@ impl Summary {
             joints: BTreeMap::new(),
             probes: BTreeMap::new(),
             events: BTreeMap::new(),
+            removed: BTreeMap::new(),
             said: Vec::new(),
             stopped_by: None,
             treatments: BTreeMap::new(),

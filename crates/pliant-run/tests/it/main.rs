@@ -7,6 +7,7 @@
 
 mod ball_joints;
 mod bounds;
+mod breaking;
 mod controllers;
 mod defects;
 mod drawn;

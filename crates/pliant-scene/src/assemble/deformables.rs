@@ -3,16 +3,17 @@
 
 use super::selections::{self, Candidates};
 use super::{Builder, Result, Skin, frames, mesh_files, meshes, nodes};
-use crate::picture::PointRef;
+use crate::picture::{DrawnFace, PointRef};
 use crate::quantity::{Length, Velocity};
-use crate::schema::{CellsSpec, Elements, Rotation, SolidFile, SymmetrySpec, Triple};
+use crate::schema::{ActionSpec, CellsSpec, Elements, Rotation, SolidFile, SymmetrySpec, Triple};
 use crate::source::Where;
 use crate::{Amount, Units};
-use pliant::continuum::SymmetryPlane;
+use pliant::continuum::{Mesh, SheetParts, SolidParts, SymmetryPlane};
 use pliant::dense::Vec3;
 use pliant::dense::rotation::{self, Quaternion};
-use pliant::model::{NodeId, Space};
+use pliant::model::{ElementIndex, NodeId, Space};
 use pliant_mesh_io::Mesh as FileMesh;
+use std::collections::BTreeMap;
 
 /// Which nodes of a mesh do not move, in the user's words; `key` is that of the boxes.
 pub(super) struct Held<'a> {
@@ -239,6 +240,68 @@ pub(super) fn cover(builder: &mut Builder<'_>, node: NodeId, triangles: Vec<[usi
         .triangles
         .extend(triangles.iter().map(|t| t.map(at)));
     builder.skins.insert(node, Skin { edges, triangles });
+}
+
+/// Whether elements of a part may go: by a rule of the scene, or by an event.
+pub(super) fn may_break(builder: &Builder<'_>, name: &str) -> bool {
+    let of_rules = builder.scene.breaking.iter().map(|rule| &rule.of);
+    let actions = builder.scene.events.iter().flat_map(|event| &event.actions);
+    let of_events = actions.filter_map(|action| match action {
+        ActionSpec::Remove(spec) => Some(&spec.of),
+        _ => None,
+    });
+    of_rules.chain(of_events).any(|of| of == name)
+}
+
+/// Says of which elements the triangles of a sheet are that were drawn last.
+pub(super) fn faces_of_sheet(builder: &mut Builder<'_>, parts: &SheetParts) {
+    let (triangles, quadrangles) = (parts.cells.triangles.len(), parts.cells.quadrangles.len());
+    let count = triangles.saturating_add(quadrangles.saturating_mul(2));
+    let first = builder.picture.triangles.len().saturating_sub(count);
+    let node = parts.strains.index();
+    let points = parts.element_points();
+    let halves = (triangles..points.len()).flat_map(|element| [element, element]);
+    let elements = (0..triangles).chain(halves);
+    let faces = (first..).zip(elements).map(|(triangle, element)| DrawnFace {
+        triangle,
+        of: ElementIndex {
+            node,
+            element: points[element].start,
+        },
+        beyond: None,
+    });
+    builder.picture.faces.extend(faces);
+}
+
+/// Draws the faces of a solid whose elements may go: those inside, too, which are not there yet.
+pub(super) fn faces_of_solid(builder: &mut Builder<'_>, node: NodeId, mesh: &Mesh, parts: &[SolidParts]) {
+    let mut places = BTreeMap::new();
+    for part in parts {
+        for (element, points) in part.recovery.elements().iter().zip(part.element_points()) {
+            let at = ElementIndex {
+                node: part.gradients.index(),
+                element: points.start,
+            };
+            places.insert(&element.nodes, at);
+        }
+    }
+    let surface = mesh.surface().len();
+    let kept = builder.picture.triangles.len().saturating_sub(surface);
+    builder.picture.triangles.truncate(kept);
+    let place = |element: usize| places.get(&mesh.elements[element].nodes).copied();
+    for (triangles, [of, beyond]) in mesh.faces() {
+        for corners in triangles {
+            if let Some(of) = of.and_then(place) {
+                builder.picture.faces.push(DrawnFace {
+                    triangle: builder.picture.triangles.len(),
+                    of,
+                    beyond: beyond.and_then(place),
+                });
+            }
+            let corners = corners.map(|v| PointRef::Node(node, v));
+            builder.picture.triangles.push(corners);
+        }
+    }
 }
 
 /// Nodes by number, by place and by group.

@@ -1,5 +1,6 @@
 //! Names of quantities to places in one list: the room of all that is measured.
 
+mod breaking;
 mod control;
 mod events;
 mod record;

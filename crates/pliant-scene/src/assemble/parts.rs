@@ -3,7 +3,7 @@
 use super::ends::{ParentList, in_first, neighbours};
 use super::hanging::hanging_chain;
 use super::nodes::evenly;
-use super::{Builder, Result, components, mapped, nodes};
+use super::{Builder, Edges, Result, components, deformables, mapped, nodes};
 use crate::schema::{Cable, CableEnd, Triple};
 use crate::source::Where;
 use crate::{Amount, Units};
@@ -191,7 +191,22 @@ pub(super) fn lengths(
         pairs.len(),
         Distance::new(pairs).with_rest_lengths(&rests),
     )?;
-    mapped::draw_pairs(builder, &parents, pairs);
+    if deformables::may_break(builder, name) {
+        mapped::draw_elements(builder, &parents, mapped, pairs);
+    } else {
+        mapped::draw_pairs(builder, &parents, pairs);
+    }
+    let number = |end: &End| match end {
+        End::Element(at) => at.element,
+        End::Point(_) => 0,
+    };
+    let ends = pairs.iter().map(|(a, b)| [number(a), number(b)]).collect();
+    let edges = Edges {
+        lengths: mapped,
+        ends,
+        rests,
+    };
+    builder.nets.insert(name.to_owned(), edges);
     let tension = format!("{name}.tension");
     let added = if compliance == 0.0 && relaxation_time == 0.0 {
         builder.model.add_constraint(&tension, mapped, Level::Position)

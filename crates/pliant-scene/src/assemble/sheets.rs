@@ -51,9 +51,11 @@ pub(super) fn add(builder: &mut Builder<'_>, spec: &Spec) -> Result<()> {
     }
     let parts = sheet.add_on(&mut builder.model, name, node, &mesh);
     let parts = parts.map_err(|e| builder.continuum_error(name, "shape", e))?;
-    builder.deform(name, DeformableParts::Sheet(Box::new(parts)));
-
     deformables::cover(builder, node, mesh.cover());
+    if deformables::may_break(builder, name) {
+        deformables::faces_of_sheet(builder, &parts);
+    }
+    builder.deform(name, DeformableParts::Sheet(Box::new(parts)));
     let mut still = [fixed, clamped].concat();
     still.sort_unstable();
     still.dedup();

@@ -79,7 +79,6 @@ pub(super) fn add(builder: &mut Builder<'_>, spec: &Spec) -> Result<()> {
         meshes::remember_groups(builder, node, file, repaired.as_deref());
     }
     let parts = materials.add(builder, spec, node, &mesh, &places)?;
-    builder.deform(name, DeformableParts::Solid(parts));
     // Of one place: those of a mirrored solid that is repeated are refused.
     for plane in deformables::symmetry(builder, name, &spec.symmetry, &places[0])? {
         let held = plane.hold(&mut builder.model, node, &mesh.nodes);
@@ -87,6 +86,10 @@ pub(super) fn add(builder: &mut Builder<'_>, spec: &Spec) -> Result<()> {
     }
 
     deformables::cover(builder, node, mesh.surface());
+    if deformables::may_break(builder, name) {
+        deformables::faces_of_solid(builder, node, &mesh, &parts);
+    }
+    builder.deform(name, DeformableParts::Solid(parts));
     builder.solids.insert(node, mesh.elements);
     if !fixed.is_empty() {
         components::fix_always(builder, node, fixed);

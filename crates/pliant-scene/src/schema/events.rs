@@ -1,8 +1,11 @@
-//! Events: conditions over quantities, and what is done where they begin to hold.
+//! Events: conditions over quantities, and what is done where they begin to hold; and elements that
+//! break.
 
+use super::Elements;
 use crate::Quantity;
 use crate::quantity::Observed;
 use crate::texts;
+use pliant::continuum::BreakingMeasure;
 use serde::Deserialize;
 
 /// A condition, and what is done where it begins to hold.
@@ -28,6 +31,8 @@ pub struct EventSpec {
 pub enum ActionSpec {
     /// A constraint, force field, gear or joint acts no more.
     Release(String),
+    /// Elements of a solid, a sheet, a net or a cable are out of the model from then on.
+    Remove(RemoveSpec),
     /// A parameter has another value from then on.
     Set(
         #[serde(deserialize_with = "texts::parameter")] String,
@@ -37,4 +42,34 @@ pub enum ActionSpec {
     Stop,
     /// A sentence in the results.
     Say(#[serde(deserialize_with = "texts::plain")] String),
+}
+
+/// Elements that an event takes out of the model.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "Remove", deny_unknown_fields)]
+pub struct RemoveSpec {
+    /// The solid, sheet, net or cable.
+    pub of: String,
+    /// Its elements: cells in the order of its shape, or lengths along the edges; by their numbers,
+    /// counted from zero, or by their centres at the start.
+    pub elements: Elements,
+}
+
+/// Elements that are out of the model once a measure of them is above a limit at the end of a step.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "breaking", deny_unknown_fields)]
+pub struct BreakingSpec {
+    /// Its name.
+    pub name: String,
+    /// The solid, sheet, net or cable whose elements break.
+    pub of: String,
+    /// The number that is compared, of the mean over an element; its largest stretch by default.
+    #[serde(default = "stretch")]
+    pub measure: BreakingMeasure,
+    /// The limit, in SI units: of stretches and plastic strains none, of stresses in Pa.
+    pub above: Quantity<Observed>,
+}
+
+fn stretch() -> BreakingMeasure {
+    BreakingMeasure::Stretch
 }

@@ -54,33 +54,74 @@ pub fn force_of(system: &System, motion: &Motion, component: ComponentId) -> Vec
     reaction(system, motion, component).to_vec()
 }
 
+/// Reads the force on the coordinates of one mapped node ([`force_through`]), and allocates nothing
+/// once warm.
+#[derive(Clone, Debug)]
+pub struct ForcesThrough {
+    node: NodeId,
+    /// The node, and those that are mapped from it.
+    above: Vec<bool>,
+    /// Forces on all nodes.
+    force: Vec<f64>,
+}
+
+impl ForcesThrough {
+    /// Prepares to read those on a node of a model.
+    pub fn new(model: &Model, node: NodeId) -> Self {
+        let nodes = model.nodes();
+        let mut above = vec![false; nodes.len()];
+        above[node.index()] = true;
+        for (index, entry) in nodes.iter().enumerate() {
+            if let NodeKind::Mapped { parents, .. } = &entry.kind {
+                above[index] |= parents.iter().any(|parent| above[parent.index()]);
+            }
+        }
+        Self {
+            node,
+            above,
+            force: Vec::new(),
+        }
+    }
+
+    /// The forces at a motion of the same model.
+    pub fn read(&mut self, system: &System, motion: &Motion) -> &[f64] {
+        let (model, force) = (&system.model, &mut self.force);
+        force.clear();
+        force.resize(model.velocity_count(), 0.0);
+        for (i, field) in model.force_fields().iter().enumerate() {
+            if self.above[field.node.index()] {
+                let target = &mut force[model.node(field.node).velocity_range()];
+                if model.treatment(i) == Treatment::Compliance {
+                    add(target, reaction(system, motion, ComponentId::ForceField(i)));
+                } else {
+                    model.add_field_force(&motion.state, i, 0.0, target);
+                }
+            }
+        }
+        for (i, constraint) in model.constraints().iter().enumerate() {
+            if self.above[constraint.node.index()] {
+                let target = &mut force[model.node(constraint.node).velocity_range()];
+                add(target, reaction(system, motion, ComponentId::Constraint(i)));
+            }
+        }
+        let (above, node) = (&self.above, self.node);
+        let from = |index: usize| above[index] && index != node.index();
+        system.evaluation.pull_back_some(model, from, force);
+        &self.force[model.node(node).velocity_range()]
+    }
+}
+
+fn add(target: &mut [f64], forces: &[f64]) {
+    target.iter_mut().zip(forces).for_each(|(t, f)| *t += f);
+}
+
 /// The force on the coordinates of a mapped node of all components that act on it, or on what is
 /// mapped from it, each as [`force_of`] has it: what the materials of a solid do to its deformation
 /// gradients. Of components that also act on other nodes, the part that acts through this one.
 pub fn force_through(system: &System, motion: &Motion, node: NodeId) -> Vec<f64> {
-    let model = &system.model;
-    let nodes = model.nodes();
-    let mut above = vec![false; nodes.len()];
-    above[node.index()] = true;
-    for (index, entry) in nodes.iter().enumerate() {
-        if let NodeKind::Mapped { parents, .. } = &entry.kind {
-            above[index] |= parents.iter().any(|parent| above[parent.index()]);
-        }
-    }
-    let fields = model.force_fields().iter().enumerate();
-    let fields = fields.map(|(i, field)| (field.node, ComponentId::ForceField(i)));
-    let rows = model.constraints().iter().enumerate();
-    let rows = rows.map(|(i, constraint)| (constraint.node, ComponentId::Constraint(i)));
-    let mut force = vec![0.0; model.velocity_count()];
-    for (on, component) in fields.chain(rows).filter(|(on, _)| above[on.index()]) {
-        let target = &mut force[model.node(on).velocity_range()];
-        for (t, f) in target.iter_mut().zip(force_of(system, motion, component)) {
-            *t += f;
-        }
-    }
-    let from = |index: usize| above[index] && index != node.index();
-    system.evaluation.pull_back_some(model, from, &mut force);
-    force[model.node(node).velocity_range()].to_vec()
+    ForcesThrough::new(&system.model, node)
+        .read(system, motion)
+        .to_vec()
 }
 
 /// Wrench of parts of a joint on one side: force (N), torque (N m) about the origin of its frame

@@ -28,6 +28,9 @@ pub struct LedgerMemory {
     pub energies: Option<Energies>,
     /// Change of the potential energy by inputs that were set since (J).
     pub inputs: f64,
+    /// Change of the potential energy by elements that were taken out of the model since (J).
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub removed: f64,
     /// The energies are without those of compliant contacts.
     pub without_contacts: bool,
     /// The energy of compliant contacts in them (J).
@@ -126,6 +129,7 @@ impl LedgerMemory {
         Self {
             energies: Some(energies),
             inputs: 0.0,
+            removed: 0.0,
             without_contacts: true,
             stored: 0.0,
             overlap: 0.0,
@@ -140,6 +144,7 @@ impl LedgerMemory {
             energies: Some(report.energies),
             budget: Some(report.certificate.energy.since_start),
             inputs: 0.0,
+            removed: 0.0,
             without_contacts: false,
             stored: report.contacts.stored,
             overlap,
@@ -207,6 +212,7 @@ impl Account {
         self.damped -= ledger.damping;
         if step.start.ledger.energies.is_some() {
             ledger.inputs = step.start.ledger.inputs;
+            ledger.removed = step.start.ledger.removed;
         }
         if let Some(c) = &step.system.contacts {
             ledger.friction += c.observed.work.friction;
@@ -240,6 +246,7 @@ impl Account {
         self.damped -= ledger.damping;
         if step.start.ledger.energies.is_some() {
             ledger.inputs = step.start.ledger.inputs;
+            ledger.removed = step.start.ledger.removed;
         }
         self.ledger = ledger;
     }
@@ -337,7 +344,7 @@ impl Account {
     /// energies of its end, in which compliant contacts have `stored`.
     pub(crate) fn lost(&mut self, step: Step<'_>, stored: f64) -> f64 {
         let l = &self.ledger;
-        let brought = l.forces + l.motion + l.motors + l.inputs + self.brought + self.corrected;
+        let brought = l.forces + l.motion + l.motors + l.inputs + l.removed + self.brought + self.corrected;
         let end = energy::energies(step, true, &mut self.room.first);
         self.start.total() + brought - end.total() - stored
     }

@@ -5,7 +5,7 @@ use crate::Error;
 use crate::contact::step;
 use crate::motion::{Motion, Treatments};
 use pliant_kkt::Assembler;
-use pliant_model::{ComponentId, Evaluation, ModelError, RowGroup, Treatment};
+use pliant_model::{ComponentId, ElementIndex, Evaluation, ModelError, RowGroup, Treatment};
 
 /// Above this `h^2 k / m` a spring on a nonlinear mapping is better a compliance: its deformation
 /// at the end of a step holds the curvature of the motion, which as a stiffness is multiplied by
@@ -126,6 +126,31 @@ impl System {
         let before = self.model.row_groups().to_vec();
         let changed = self.model.release(list)?;
         Ok(changed.then_some(before))
+    }
+
+    /// Takes exactly the elements of a list out of the model
+    /// ([`Problem::remove_elements`](pliant_model::Problem::remove_elements)), and brings the motion
+    /// to where they are at rest. Says whether that changed anything: then the system is to be
+    /// planned anew ([`plan_anew`](Self::plan_anew)).
+    ///
+    /// # Errors
+    /// [`Error::Model`] for elements that cannot be taken out; then nothing changes.
+    pub fn remove(&mut self, motion: &mut Motion, list: &[ElementIndex]) -> Result<bool, Error> {
+        if !self.model.remove_elements(list)? {
+            return Ok(false);
+        }
+        self.model.bring_to_rest(&mut motion.state)?;
+        for group in self.model.row_groups() {
+            let rows = group.first_row..group.first_row + group.size * group.count;
+            for (k, row) in rows.enumerate() {
+                let (node, element) = (group.node.index(), k / group.size);
+                if self.model.is_gone(ElementIndex { node, element }) {
+                    motion.multipliers[row] = 0.0;
+                    motion.lagged[row] = 0.0;
+                }
+            }
+        }
+        Ok(true)
     }
 
     /// Treats force fields as was chosen for another motion; before the first choice they are

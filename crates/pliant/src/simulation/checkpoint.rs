@@ -190,6 +190,7 @@ impl Simulation {
         }
         self.motion.treatments.clone_from(&checkpoint.treatments);
         self.impose_released(&checkpoint.controls.released)?;
+        self.impose_removed(&checkpoint.controls.removed)?;
         self.check_checkpoint(checkpoint)?;
         let (controls, solver) = (&checkpoint.controls, &checkpoint.solver);
         self.restore_inputs(&controls.inputs)?;
@@ -274,6 +275,7 @@ impl Simulation {
                 checkpoint.time,
                 checkpoint.dissipated,
                 ledger.inputs,
+                ledger.removed,
                 ledger.overlap,
                 kinetic,
                 potential,

@@ -51,6 +51,7 @@ mod provided;
 mod reduction;
 mod redundancy;
 mod regions;
+mod removal;
 mod rods;
 mod row_details;
 mod row_laws;

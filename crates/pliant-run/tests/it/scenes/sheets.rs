@@ -406,3 +406,37 @@ fn pictures_have_the_contact_pressure() {
         assert_eq!(inner, 7 * 3);
     }
 }
+
+/// The strip tears along its middle row and nowhere else, with the speeds of its halves by an
+/// explicit program (`benches/reference/torn_sheet.py`); from then on these are constant.
+#[test]
+fn a_notched_sheet_tears_along_its_middle() {
+    let mut run = runner(&scene_edited("torn_sheet", &[]), &[], None);
+    let node = run.simulation().model().node_named("points").unwrap();
+    let speed = |run: &pliant_run::Runner| {
+        let v = run.simulation().velocities(node).as_chunks::<3>().0;
+        [&v[125..], &v[..125]].map(|half| half.iter().map(|v| v[1]).sum::<f64>() / 125.0)
+    };
+    advance(&mut run, 100);
+    let torn = speed(&run);
+    advance(&mut run, 200);
+    let [upper, lower] = speed(&run);
+    println!("torn sheet: halves {upper} {lower}");
+    // Times at which elements break are known to a step of 20 us.
+    assert!((upper - 1.0689).abs() < 0.03, "{upper}");
+    assert!((upper + lower).abs() < 1e-12 && (upper - torn[0]).abs() < 1e-12);
+    let outcome = run.run(|_| {});
+    let removed = &outcome.summary.removed;
+    assert_eq!((removed["notch"].elements, removed["tear"].elements), (6, 18));
+    assert!(
+        (removed["tear"].first.unwrap() - 0.00088).abs() < 4.1e-5,
+        "{removed:?}"
+    );
+    assert!(
+        (removed["tear"].last.unwrap() - 0.00122).abs() < 6.1e-5,
+        "{removed:?}"
+    );
+    let last = outcome.recording.frames.last().unwrap();
+    assert_eq!(last.regions[0].removed, (96..120).collect::<Vec<u32>>());
+    assert_eq!(outcome.summary.status, "ok");
+}

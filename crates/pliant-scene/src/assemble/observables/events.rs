@@ -2,7 +2,7 @@
 
 use super::super::values::owner;
 use super::super::{Builder, Result};
-use super::Room;
+use super::{Room, breaking};
 use crate::event::{Action, Event, Events};
 use crate::schema::{ActionSpec, EventSpec};
 use crate::source::Where;
@@ -38,7 +38,12 @@ impl<'a> Room<'_, 'a> {
             }
             list.push(self.event(spec)?);
         }
-        Ok(Events { list, tolerance })
+        let breaking = breaking::rules(builder)?;
+        Ok(Events {
+            list,
+            breaking,
+            tolerance,
+        })
     }
 
     fn event(&mut self, spec: &EventSpec) -> Result<Event> {
@@ -46,7 +51,8 @@ impl<'a> Room<'_, 'a> {
         let at = Where::Field(name, "do");
         if spec.actions.is_empty() {
             let message = format!("the event `{name}` does nothing");
-            let help = "`do: [Stop]`, `Release(\"rope\")`, `Set(\"k\", 0)` or `Say(\"..\")`".to_owned();
+            let help = "`do: [Stop]`, `Release(\"rope\")`, `Remove(..)`, `Set(\"k\", 0)` or `Say(\"..\")`"
+                .to_owned();
             return self.builder.wrong(&[at, owner(at)], message, Some(help));
         }
         let when = self.condition(&spec.when, Where::Field(name, "when"))?;
@@ -75,6 +81,7 @@ impl<'a> Room<'_, 'a> {
         match spec {
             ActionSpec::Stop => Ok(Action::Stop),
             ActionSpec::Say(text) => Ok(Action::Say(text.clone())),
+            ActionSpec::Remove(spec) => breaking::removed(self.builder, event, spec),
             ActionSpec::Set(name, value) => {
                 let index = self.builder.varied.iter().position(|(varied, _)| varied == name);
                 let value = self.program(value, Where::Field(event, "do"))?;

@@ -265,6 +265,31 @@ class ElasticSheetKeys(_ElasticSheetKeys, total=False):
     fix_groups: List
 
 
+class _ElasticShellKeys(TypedDict):
+    shape: Any
+    young: Number
+    poisson: Number
+    thickness: Number
+    density: Number
+
+
+class ElasticShellKeys(_ElasticShellKeys, total=False):
+    """Keys that may be given, and those that must."""
+
+    position: List
+    rotation: Any
+    velocity: List
+    warp: List
+    fold: Number
+    drill_factor: Number
+    treatment: Any
+    relaxation_time: Number
+    symmetry: List
+    fix: Any
+    fix_boxes: List
+    fix_groups: List
+
+
 class JointKeys(TypedDict, total=False):
     """Keys that may be given, and those that must."""
 

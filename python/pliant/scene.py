@@ -118,6 +118,11 @@ class Scene:
         self._add("nodes", {"ElasticSheet": {"name": name, **keys}})
         return name
 
+    def elastic_shell(self, name: str, **keys: Unpack[_keys.ElasticShellKeys]) -> str:
+        """Add an ``ElasticShell``."""
+        self._add("nodes", {"ElasticShell": {"name": name, **keys}})
+        return name
+
     def joint(self, name: str, kind: Any, **keys: Unpack[_keys.JointKeys]) -> str:
         """Add one of the ``joints``, of a kind such as ``"Hinge"``."""
         self._add("joints", {"name": name, "kind": kind, **keys})

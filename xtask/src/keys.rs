@@ -32,6 +32,7 @@ const CALLS: &[(&str, &str, &[&str])] = &[
     ("SolidKeys", "Solid", &["name"]),
     ("EmbeddedSurfaceKeys", "EmbeddedSurface", &["name"]),
     ("ElasticSheetKeys", "ElasticSheet", &["name"]),
+    ("ElasticShellKeys", "ElasticShell", &["name"]),
     ("JointKeys", "JointSpec", &["name", "kind"]),
     ("GearKeys", "GearSpec", &[]),
     ("MassKeys", "MassSpec", &["name", "on", "mass"]),

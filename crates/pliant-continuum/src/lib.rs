@@ -6,8 +6,9 @@
 //! quadrature point; [`SmallStrain`], [`CorotationalStrain`], [`GreenLagrange`] and [`VolumeRatio`]
 //! are mappings of that, and a material is a force field on the strains ([`LinearElastic`], as a
 //! stiffness or as a compliance) or on the gradients ([`Hyperelastic`]). [`Solid`] puts these
-//! together, [`Sheet`] does so for membranes, cloth and shells of triangles, [`Rod`] for beams and
-//! cables along curves. The crate reads no files, and has no time step and no linear system.
+//! together, [`Sheet`] does so for membranes, cloth and shells of triangles, [`Shell`] for shells of
+//! quadrangles whose nodes are frames, [`Rod`] for beams and cables along curves. The crate reads
+//! no files, and has no time step and no linear system.
 //!
 //! ```
 //! use pliant_continuum::{Mesh, Solid};
@@ -33,6 +34,7 @@ mod patches;
 mod recovery;
 mod rod;
 mod sheet;
+mod shell;
 mod solid;
 mod strain;
 mod stress;
@@ -52,6 +54,7 @@ pub use patches::{Patches, dilatation};
 pub use recovery::{NodalRecovery, PointValues};
 pub use rod::{Rod, RodCurve, RodForces, RodParts, Section};
 pub use sheet::{Bending, MembraneStrain, Sheet, SheetCells, SheetForces, SheetMesh, SheetParts};
+pub use shell::{Shell, ShellElastic, ShellParts, ShellStrain};
 pub use solid::{
     Incompressibility, MassMatrix, MuscleFibre, Solid, SolidMuscle, SolidParts, SolidRegion, StrainMeasure,
 };

@@ -2,7 +2,7 @@
 
 mod curvature;
 mod hinges;
-mod mesh;
+pub(crate) mod mesh;
 mod strain;
 
 pub use mesh::SheetMesh;

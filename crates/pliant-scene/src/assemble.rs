@@ -16,6 +16,7 @@ mod courses;
 mod deformables;
 mod distance_fields;
 mod elastic_rod;
+mod elastic_shell;
 mod embedded;
 mod ends;
 mod formulas;
@@ -581,6 +582,7 @@ fn nodes(builder: &mut Builder<'_>, scene: &Scene) -> Result<()> {
             Node::Solid(node) => solids::add(builder, node),
             Node::EmbeddedSurface(node) => embedded::add(builder, node),
             Node::ElasticSheet(node) => sheets::add(builder, node),
+            Node::ElasticShell(node) => elastic_shell::add(builder, node),
         }?;
         selections::name_groups(builder)?;
     }

@@ -1,11 +1,11 @@
-//! Solids, sheets and rods of a scene, whose stresses can be read.
+//! Solids, sheets, shells and rods of a scene, whose stresses can be read.
 
 use crate::picture::Picture;
-use pliant::continuum::{ElementKind, RodParts, SheetParts, SolidParts};
+use pliant::continuum::{ElementKind, RodParts, SheetCells, SheetParts, ShellParts, SolidParts};
 use pliant::model::{ComponentId, Model, NodeId, NodeKind, Treatment};
 use pliant_output::recording::{CellKind, FieldSpec, Region, RegionCell, RegionKind};
 
-/// A solid, a sheet or an elastic rod.
+/// A solid, a sheet, a shell or an elastic rod.
 #[derive(Clone, Debug)]
 pub struct Deformable {
     /// The user's name.
@@ -21,6 +21,8 @@ pub enum DeformableParts {
     Solid(Vec<SolidParts>),
     /// A sheet.
     Sheet(Box<SheetParts>),
+    /// A shell on frames, and the points at the centres of its bodies.
+    Shell(Box<ShellParts>, NodeId),
     /// A rod, and the points at the centres of its bodies.
     Rod(Box<RodParts>, NodeId),
 }
@@ -84,7 +86,7 @@ impl Deformable {
         match &self.parts {
             DeformableParts::Solid(parts) => parts[0].nodes,
             DeformableParts::Sheet(parts) => parts.nodes,
-            DeformableParts::Rod(_, centres) => *centres,
+            DeformableParts::Shell(_, centres) | DeformableParts::Rod(_, centres) => *centres,
         }
     }
 
@@ -109,6 +111,7 @@ impl Deformable {
                 let bending = [parts.bends, parts.curvatures];
                 bending.into_iter().flatten().chain([parts.strains]).collect()
             }
+            DeformableParts::Shell(parts, _) => vec![parts.strains],
             DeformableParts::Rod(..) => Vec::new(),
         }
     }
@@ -118,6 +121,7 @@ impl Deformable {
         match &self.parts {
             DeformableParts::Solid(_) => "solid",
             DeformableParts::Sheet(_) => "sheet",
+            DeformableParts::Shell(..) => "shell",
             DeformableParts::Rod(..) => "rod",
         }
     }
@@ -130,7 +134,26 @@ impl Deformable {
                 let cells = &parts.cells;
                 cells.triangles.len().saturating_add(cells.quadrangles.len())
             }
+            DeformableParts::Shell(parts, _) => parts.cells.quadrangles.len(),
             DeformableParts::Rod(parts, _) => parts.lengths.len(),
+        }
+    }
+
+    /// The cells of a sheet or a shell.
+    fn sheet_cells(&self) -> Option<&SheetCells> {
+        match &self.parts {
+            DeformableParts::Sheet(parts) => Some(&parts.cells),
+            DeformableParts::Shell(parts, _) => Some(&parts.cells),
+            DeformableParts::Solid(_) | DeformableParts::Rod(..) => None,
+        }
+    }
+
+    /// Whether its elements have bending moments.
+    fn has_moments(&self) -> bool {
+        match &self.parts {
+            DeformableParts::Sheet(parts) => parts.curvatures.is_some(),
+            DeformableParts::Shell(..) => true,
+            DeformableParts::Solid(_) | DeformableParts::Rod(..) => false,
         }
     }
 
@@ -145,6 +168,7 @@ impl Deformable {
                 .iter()
                 .any(|part| is_row(part.material) || part.volume.is_some()),
             DeformableParts::Sheet(parts) => is_row(parts.membrane),
+            DeformableParts::Shell(parts, _) => is_row(parts.elasticity),
             DeformableParts::Rod(parts, _) => is_row(parts.elasticity),
         }
     }
@@ -164,7 +188,7 @@ impl Deformable {
                 all.push(("pressure".to_owned(), "Pa", FieldNumber::Pressure));
                 all
             }
-            DeformableParts::Sheet(parts) => {
+            DeformableParts::Sheet(_) | DeformableParts::Shell(..) => {
                 let mut all: Vec<_> = SHEET
                     .iter()
                     .enumerate()
@@ -174,7 +198,7 @@ impl Deformable {
                 let moments = ["warp", "weft", "twist"].iter().enumerate();
                 let moments =
                     moments.map(|(k, axis)| (format!("moment_{axis}"), "Nm/m", FieldNumber::Moment(k)));
-                all.extend(moments.filter(|_| parts.curvatures.is_some()));
+                all.extend(moments.filter(|_| self.has_moments()));
                 all
             }
             DeformableParts::Rod(..) => Vec::new(),
@@ -185,7 +209,7 @@ impl Deformable {
     pub fn strains(&self) -> Vec<(String, &'static str, FieldNumber)> {
         let axes = match &self.parts {
             DeformableParts::Solid(_) => &TENSOR[..],
-            DeformableParts::Sheet(_) => &SHEET[..],
+            DeformableParts::Sheet(_) | DeformableParts::Shell(..) => &SHEET[..],
             DeformableParts::Rod(..) => &[],
         };
         let strain = |(k, axis): (usize, &&str)| (format!("strain_{axis}"), "", FieldNumber::Strain(k));
@@ -223,10 +247,11 @@ impl Deformable {
         };
         let places: Vec<[f64; 3]> = match &self.parts {
             DeformableParts::Solid(_) => points.to_vec(),
-            DeformableParts::Sheet(parts) => {
-                let triangles = parts.cells.triangles.iter().map(|t| centre(t));
+            DeformableParts::Sheet(_) | DeformableParts::Shell(..) => {
+                let cells = self.sheet_cells().cloned().unwrap_or_default();
+                let triangles = cells.triangles.iter().map(|t| centre(t));
                 triangles
-                    .chain(parts.cells.quadrangles.iter().map(|q| centre(q)))
+                    .chain(cells.quadrangles.iter().map(|q| centre(q)))
                     .collect()
             }
             DeformableParts::Rod(parts, _) => {
@@ -256,12 +281,13 @@ impl Deformable {
                 let fields = fields(&OF_SOLIDS, parts.iter().any(|part| part.yields));
                 (RegionKind::Solid, cells, fields.clone(), fields)
             }
-            DeformableParts::Sheet(parts) => {
-                let triangles = parts.cells.triangles.iter();
+            DeformableParts::Sheet(_) | DeformableParts::Shell(..) => {
+                let cells = self.sheet_cells().cloned().unwrap_or_default();
+                let triangles = cells.triangles.iter();
                 let triangles = triangles.map(|t| cell(CellKind::Triangle, t));
-                let quadrangles = parts.cells.quadrangles.iter();
+                let quadrangles = cells.quadrangles.iter();
                 let cells = triangles.chain(quadrangles.map(|q| cell(CellKind::Quadrangle, q)));
-                let of_cells = fields(&OF_SHEETS, parts.curvatures.is_some());
+                let of_cells = fields(&OF_SHEETS, self.has_moments());
                 (RegionKind::Sheet, cells.collect(), vec![OF_SHEETS[1]], of_cells)
             }
             DeformableParts::Rod(parts, centres) => {

@@ -29,6 +29,7 @@ mod run;
 mod selections;
 mod sensors;
 mod sheets;
+mod shells;
 mod solid_materials;
 mod solid_muscles;
 mod solids;
@@ -91,6 +92,7 @@ pub use sensors::SensorSpec;
 pub use sheets::{
     BendingSpec, ElasticSheet, SheetElements, SheetMaterial, SheetRectangle, SheetShape, WovenSpec,
 };
+pub use shells::ElasticShell;
 pub use solid_materials::{
     ArrudaBoyceSpec, FibreFamilySpec, FibreReinforcedSpec, FungSpec, MooneyRivlinSpec, OgdenSpec,
     OgdenTermSpec, OrthotropicSpec, SolidMaterial, SolidRegionSpec, VerondaWestmannSpec, YeohSpec, YoungSpec,
@@ -243,6 +245,8 @@ pub enum Node {
     EmbeddedSurface(Box<EmbeddedSurface>),
     /// A sheet with stretch, shear and bending.
     ElasticSheet(Box<ElasticSheet>),
+    /// A shell of quadrangles whose nodes are bodies.
+    ElasticShell(Box<ElasticShell>),
 }
 
 fn one<D: Units>() -> Quantity<D> {

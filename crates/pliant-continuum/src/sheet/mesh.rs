@@ -1,6 +1,6 @@
 //! Meshes of sheets: what is checked, edges, axes of triangles.
 
-mod quadrangle;
+pub(crate) mod quadrangle;
 
 use crate::ContinuumError;
 use pliant_dense::Vec3;

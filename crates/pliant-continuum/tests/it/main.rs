@@ -15,5 +15,6 @@ mod plastic;
 mod quadratic_cells;
 mod relaxing;
 mod sheets;
+mod shells;
 mod strains;
 mod viscoelastic;

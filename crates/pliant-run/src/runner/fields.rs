@@ -4,7 +4,7 @@ use super::Parts;
 use super::contacts::Pressures;
 use pliant::Simulation;
 use pliant::continuum::{
-    NodalRecovery, RodForces, SheetFields, SheetParts, SolidFields, SolidParts, pressure, von_mises,
+    NodalRecovery, RodForces, SheetCells, SheetFields, SolidFields, SolidParts, pressure, von_mises,
 };
 use pliant::model::{ElementIndex, NodeId};
 use pliant_output::recording::{Frame, Recording, RegionFrame, Sample};
@@ -162,26 +162,24 @@ fn region_frame(simulation: &Simulation, deformable: &Deformable) -> RegionFrame
         }
         DeformableParts::Sheet(parts) => {
             let fields = simulation.sheet_fields(parts);
-            let equivalents: Vec<f64> = fields.von_mises().collect();
             let count = simulation.model().node(parts.nodes).count;
             let firsts = parts
                 .element_points()
                 .into_iter()
                 .map(|points| (parts.strains, points.start));
-            let removed = removed(simulation, firsts);
-            let at_points = sheet_points(parts, &equivalents, &removed, count);
-            let mut cell_values = vec![
-                singles(&fields.stress),
-                singles(&one(equivalents.into_iter())),
-                singles(&fields.strain),
-            ];
-            cell_values.extend(parts.curvatures.map(|_| singles(&fields.moment)));
-            RegionFrame {
-                points: Vec::new(),
-                removed,
-                point_values: vec![singles(&one(at_points.into_iter()))],
-                cell_values,
-            }
+            sheet_frame(
+                &fields,
+                (&parts.cells, &parts.areas),
+                count,
+                parts.curvatures.is_some(),
+                removed(simulation, firsts),
+            )
+        }
+        DeformableParts::Shell(parts, _) => {
+            let fields = simulation.shell_fields(parts);
+            let count = simulation.model().node(parts.frames).count;
+            let cells = (&parts.cells, &parts.areas[..]);
+            sheet_frame(&fields, cells, count, true, Vec::new())
         }
         DeformableParts::Rod(parts, _) => {
             let sections: Vec<[f64; 6]> = simulation
@@ -217,12 +215,42 @@ fn removed(simulation: &Simulation, elements: impl Iterator<Item = (NodeId, usiz
         .collect()
 }
 
+/// The frame of a sheet or a shell of these cells and areas, with so many points, without the
+/// elements that are gone.
+fn sheet_frame(
+    fields: &SheetFields,
+    (cells, areas): (&SheetCells, &[f64]),
+    count: usize,
+    moments: bool,
+    removed: Vec<u32>,
+) -> RegionFrame {
+    let equivalents: Vec<f64> = fields.von_mises().collect();
+    let at_points = sheet_points((cells, areas), &equivalents, &removed, count);
+    let mut cell_values = vec![
+        singles(&fields.stress),
+        singles(&one(equivalents.into_iter())),
+        singles(&fields.strain),
+    ];
+    cell_values.extend(moments.then(|| singles(&fields.moment)));
+    RegionFrame {
+        points: Vec::new(),
+        removed,
+        point_values: vec![singles(&one(at_points.into_iter()))],
+        cell_values,
+    }
+}
+
 /// Means at the points of a sheet of a number of its elements that are there, by their areas.
-fn sheet_points(parts: &SheetParts, values: &[f64], removed: &[u32], count: usize) -> Vec<f64> {
+fn sheet_points(
+    (cells, areas): (&SheetCells, &[f64]),
+    values: &[f64],
+    removed: &[u32],
+    count: usize,
+) -> Vec<f64> {
     let (mut sums, mut weights) = (vec![0.0; count], vec![0.0; count]);
-    let triangles = parts.cells.triangles.iter().map(|t| &t[..]);
-    let elements = triangles.chain(parts.cells.quadrangles.iter().map(|q| &q[..]));
-    let mut areas = parts.areas.iter();
+    let triangles = cells.triangles.iter().map(|t| &t[..]);
+    let elements = triangles.chain(cells.quadrangles.iter().map(|q| &q[..]));
+    let mut areas = areas.iter();
     for ((place, element), value) in (0..).zip(elements).zip(values) {
         let points = if element.len() == 4 { 4 } else { 1 };
         let area: f64 = areas.by_ref().take(points).sum();
@@ -351,6 +379,7 @@ impl Read {
                 Self::Solid(Box::new(ReadSolid { nodes }))
             }
             DeformableParts::Sheet(parts) => Self::Sheet(simulation.sheet_fields(parts)),
+            DeformableParts::Shell(parts, _) => Self::Sheet(simulation.shell_fields(parts)),
             DeformableParts::Rod(parts, _) => Self::Rod(simulation.rod_forces(parts)),
         }
     }

@@ -2,6 +2,7 @@
 
 use super::Runner;
 use super::fields::SolidPoints;
+use pliant::continuum::SheetFields;
 use pliant_scene::{DeformableParts, hint};
 
 /// A tensor of a solid or sheet.
@@ -100,16 +101,11 @@ impl Tensor {
                     Tensor::Strain => nodes.strain,
                 }))
             }
-            (DeformableParts::Sheet(_), Some(TensorPlace::Points)) => {
+            (DeformableParts::Sheet(_) | DeformableParts::Shell(..), Some(TensorPlace::Points)) => {
                 Err(TensorError::SheetPoints { name: name() })
             }
-            (DeformableParts::Sheet(parts), _) => {
-                let fields = runner.simulation.sheet_fields(parts);
-                Ok(TensorField::Sheet(match self {
-                    Tensor::Stress => fields.stress,
-                    Tensor::Strain => fields.strain,
-                }))
-            }
+            (DeformableParts::Sheet(parts), _) => Ok(self.of_sheet(runner.simulation.sheet_fields(parts))),
+            (DeformableParts::Shell(parts, _), _) => Ok(self.of_sheet(runner.simulation.shell_fields(parts))),
             (DeformableParts::Rod(..), _) => Err(TensorError::Rod {
                 name: name(),
                 what: match self {
@@ -118,5 +114,12 @@ impl Tensor {
                 },
             }),
         }
+    }
+
+    fn of_sheet(self, fields: SheetFields) -> TensorField {
+        TensorField::Sheet(match self {
+            Tensor::Stress => fields.stress,
+            Tensor::Strain => fields.strain,
+        })
     }
 }

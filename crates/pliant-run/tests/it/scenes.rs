@@ -15,6 +15,7 @@ mod net;
 mod pendulums;
 mod rods;
 mod sheets;
+mod shells;
 mod soft;
 mod solids;
 mod statics;

@@ -12,7 +12,8 @@ use pliant_mesh_io::Mesh as FileMesh;
 
 pub(super) fn add(builder: &mut Builder<'_>, spec: &Spec) -> Result<()> {
     let name = spec.name.as_str();
-    let (mut mesh, file) = sheet_mesh(builder, name, spec)?;
+    let uncut = matches!(spec.elements, SheetElements::Quadrangles);
+    let (mut mesh, file) = sheet_mesh(builder, name, &spec.shape, uncut)?;
     let held = |key, fix, boxes, groups| Held {
         name,
         key,
@@ -79,10 +80,14 @@ fn of_own_points(spec: &Spec) -> [(&'static str, bool); 7] {
 }
 
 /// The mesh in the axes of the shape, and the file that it came from.
-fn sheet_mesh(builder: &Builder<'_>, name: &str, spec: &Spec) -> Result<(SheetMesh, Option<FileMesh>)> {
+pub(super) fn sheet_mesh(
+    builder: &Builder<'_>,
+    name: &str,
+    shape: &SheetShape,
+    uncut: bool,
+) -> Result<(SheetMesh, Option<FileMesh>)> {
     let field = |key| Where::Field(name, key);
-    let uncut = matches!(spec.elements, SheetElements::Quadrangles);
-    match &spec.shape {
+    match shape {
         SheetShape::Rectangle(r) => {
             let length = |number| builder.positive(number, field("size"));
             let cells = |number| builder.count(number, 1, field("cells"));

@@ -4,7 +4,9 @@
 use super::Simulation;
 use crate::Error;
 use pliant_contact::ContactArea;
-use pliant_continuum::{RodForces, RodParts, SheetFields, SheetForces, SheetParts, SolidFields, SolidParts};
+use pliant_continuum::{
+    RodForces, RodParts, SheetFields, SheetForces, SheetParts, ShellParts, SolidFields, SolidParts,
+};
 use pliant_model::{ComponentId, ElementIndex, Field, ModelError, NodeId, PrescribedMotion, State};
 use pliant_solvers::complementarity::{ConeProfile, Problem};
 use pliant_stepper::contact::{ContactEvent, ContactFinder, ContactReading, ContactsReport, step};
@@ -511,6 +513,13 @@ impl Simulation {
             .as_ref()
             .map(|(strains, forces)| SheetForces { strains, forces });
         sheet.fields(membrane, bending)
+    }
+
+    /// Stresses, strains and bending moments of a shell on frames, of each quadrangle, at the
+    /// present state. Of rows as [`solid_fields`](Self::solid_fields) says.
+    pub fn shell_fields(&self, shell: &ShellParts) -> SheetFields {
+        let (strains, forces) = self.whole_node(shell.strains);
+        shell.fields(&strains, &forces)
     }
 
     /// Forces and moments in the section of each segment of a rod: the mean of the last step where

@@ -1,6 +1,7 @@
 //! Sheets against closed forms: stretch, pressure, sag, bending of plates and strips.
 
 mod curved_quadrangles;
+mod frames;
 mod quadrangles;
 mod shells;
 

@@ -45,9 +45,9 @@ pub use element::{ElementKind, Quadrature, ShapeFunctions, ShapeValues};
 pub use error::ContinuumError;
 pub use gradient::{DeformationGradient, Enhancement};
 pub use material::{
-    ElasticPlastic, Elasticity, FibreFamily, Fibres, Fung, Hyperelastic, LinearElastic, MuscleFibres,
-    MuscleLaw, Orthotropic, PlaneElastic, Plasticity, PronySeries, PronyTerm, Relaxing, StrainEnergy,
-    Tangent, Viscoelastic, Viscosity,
+    ElasticPlastic, Elasticity, FibreFamily, Fibres, Fung, HenckyPlastic, Hyperelastic, LinearElastic,
+    MuscleFibres, MuscleLaw, Orthotropic, PlaneElastic, Plasticity, PronySeries, PronyTerm, Relaxing,
+    StrainEnergy, Tangent, Viscoelastic, Viscosity,
 };
 pub use mesh::{Defect, Element, FaceTriangles, Mesh, Repair};
 pub use patches::{Patches, dilatation};

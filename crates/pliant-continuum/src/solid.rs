@@ -14,7 +14,8 @@ use crate::{
 };
 #[cfg(doc)]
 use crate::{
-    CorotationalStrain, DeformationGradient, GreenLagrange, Hyperelastic, Patches, SmallStrain, Viscoelastic,
+    CorotationalStrain, DeformationGradient, GreenLagrange, HenckyPlastic, Hyperelastic, Patches,
+    SmallStrain, Viscoelastic,
 };
 use pliant_model::{ComponentId, Field, Model, NodeId, Treatment};
 
@@ -157,6 +158,12 @@ impl Solid {
         Self::isotropic(StrainMeasure::GreenLagrange, young, poisson)
     }
 
+    /// Hencky's material ([`StrainEnergy::Hencky`]), of logarithmic strains: Young's modulus (Pa),
+    /// Poisson's ratio.
+    pub fn hencky(young: f64, poisson: f64) -> Self {
+        Self::hyperelastic(StrainEnergy::hencky(young, poisson))
+    }
+
     /// A hyperelastic material.
     pub fn hyperelastic(energy: StrainEnergy) -> Self {
         Self::of(Law::Hyperelastic(energy))
@@ -246,7 +253,9 @@ impl Solid {
         self
     }
 
-    /// Makes a law of strains yield ([`ElasticPlastic`]); strains are to be small.
+    /// Makes it yield: a law of strains at small strains ([`ElasticPlastic`]), Hencky's material
+    /// ([`hencky`](Self::hencky)) at finite ones ([`HenckyPlastic`], with isotropic hardening).
+    /// Other materials do not.
     #[must_use]
     pub fn with_plasticity(mut self, plasticity: Plasticity) -> Self {
         self.plasticity = Some(plasticity);
@@ -404,8 +413,8 @@ impl Solid {
                         "add a viscosity on strains beside it",
                     );
                 }
-                if self.plasticity.is_some() {
-                    return conflict(Field::Plasticity, with, "its law is not one of strains");
+                if let Some(plasticity) = self.plasticity {
+                    self.check_plastic(energy, plasticity)?;
                 }
                 match energy.volume_part() {
                     Some(bulk) if rows && (bulk.is_nan() || bulk <= 0.0) => Err(ContinuumError::OutOfRange {
@@ -438,6 +447,27 @@ impl Solid {
                 check_number(Field::Poisson, poisson, rows || poisson < 0.5, bound)
             }
         }
+    }
+
+    /// Whether the choices go with plasticity at finite strains.
+    fn check_plastic(&self, energy: StrainEnergy, plasticity: Plasticity) -> Result<(), ContinuumError> {
+        let conflict = |field, with, reason| Err(ContinuumError::Conflict { field, with, reason });
+        if !matches!(energy, StrainEnergy::Hencky { .. }) {
+            let reason = "its law is neither one of strains nor Hencky's";
+            return conflict(Field::Plasticity, "a hyperelastic material", reason);
+        }
+        if plasticity.kinematic_hardening() != 0.0 {
+            let reason = "at finite strains hardening is isotropic";
+            return conflict(Field::KinematicHardening, "Hencky's material", reason);
+        }
+        if self.tangent != Tangent::Exact {
+            return conflict(
+                Field::Tangent,
+                "plasticity",
+                "the tangent of what yields is exact",
+            );
+        }
+        Ok(())
     }
 
     /// Whether the choices go with an orthotropic law.

@@ -1,6 +1,7 @@
 //! Strain energies: their numbers, and those that are functions of invariants.
 
 use super::axes::{MaterialAxes, check_semidefinite};
+use super::shear_and_bulk;
 use crate::ContinuumError;
 use crate::checks::{check_number, check_range};
 use pliant_dense::Vec3;
@@ -53,6 +54,17 @@ pub enum StrainEnergy {
         /// `mu_p` (Pa) and `alpha_p` (none, not zero), both of any sign; terms with `mu_p` zero are
         /// none.
         terms: [[f64; 2]; 6],
+        /// Bulk modulus (Pa).
+        bulk: f64,
+    },
+    /// Hencky's (1928), of logarithms of principal stretches: `mu sum_i e_i^2 + k (ln J)^2/2` with
+    /// `e_i = ln(J^(-1/3) s_i)`; infinite where the volume vanishes: an inverted point has no force
+    /// (not a number). Metals: of moderate strains it is closer than energies of `F^T F` (Anand
+    /// 1979), and it is the elasticity of [`HenckyPlastic`](crate::HenckyPlastic). Volume rows have
+    /// `k (J - 1)^2/2` in the place of its last part.
+    Hencky {
+        /// Shear modulus (Pa).
+        shear: f64,
         /// Bulk modulus (Pa).
         bulk: f64,
     },
@@ -181,6 +193,12 @@ impl StrainEnergy {
         Self::Corotational { shear, lame }
     }
 
+    /// Hencky's energy of Young's modulus (Pa) and Poisson's ratio (none).
+    pub fn hencky(young: f64, poisson: f64) -> Self {
+        let (shear, bulk) = shear_and_bulk(young, poisson);
+        Self::Hencky { shear, bulk }
+    }
+
     /// Ogden's energy of up to six terms `[mu_p, alpha_p]` (Pa, none), and the bulk modulus (Pa).
     ///
     /// # Errors
@@ -259,6 +277,7 @@ impl StrainEnergy {
         match self {
             Self::MooneyRivlin { bulk, .. }
             | Self::Ogden { bulk, .. }
+            | Self::Hencky { bulk, .. }
             | Self::Yeoh { bulk, .. }
             | Self::ArrudaBoyce { bulk, .. }
             | Self::VerondaWestmann { bulk, .. }
@@ -301,6 +320,10 @@ impl StrainEnergy {
                 check_positive(name, Field::SmallStrainModulus, shear)?;
                 check_not_negative(name, Field::BulkModulus, bulk)
             }
+            Self::Hencky { shear, bulk } => {
+                check_positive(name, Field::ShearModulus, shear)?;
+                check_not_negative(name, Field::BulkModulus, bulk)
+            }
             Self::Yeoh { c1, c2, c3, bulk } => {
                 check_positive(name, Field::FirstCoefficient, c1)?;
                 check_finite(name, Field::SecondCoefficient, c2)?;
@@ -340,8 +363,8 @@ impl StrainEnergy {
         }
     }
 
-    /// Value and derivatives with respect to the invariants: of Ogden's and Fung's energy the
-    /// volume part, of fibres the matrix; not a number for the corotational energy, which is no
+    /// Value and derivatives with respect to the invariants: of Ogden's, Hencky's and Fung's
+    /// energy the volume part, of fibres the matrix; not a number for the corotational energy, which is no
     /// function of them.
     pub(super) fn at(&self, i1: f64, i2: f64, j: f64) -> Derivatives {
         match *self {
@@ -355,6 +378,14 @@ impl StrainEnergy {
                 first: [0.0, 0.0, bulk * (j - 1.0)],
                 second: [0.0, 0.0, 0.0, 0.0, 0.0, bulk],
             },
+            Self::Hencky { bulk, .. } => {
+                let log = if j > 0.0 { j.ln() } else { f64::NAN };
+                Derivatives {
+                    value: 0.5 * bulk * log * log,
+                    first: [0.0, 0.0, bulk * log / j],
+                    second: [0.0, 0.0, 0.0, 0.0, 0.0, bulk * (1.0 - log) / (j * j)],
+                }
+            }
             Self::NeoHookean { shear, lame } => {
                 let log = if j > 0.0 { j.ln() } else { f64::NAN };
                 Derivatives {

@@ -55,7 +55,7 @@ impl Plasticity {
         self
     }
 
-    fn check(&self, name: &str) -> Result<(), ModelError> {
+    pub(super) fn check(&self, name: &str) -> Result<(), ModelError> {
         check_positive(name, Field::YieldStress, self.yield_stress)?;
         check_not_negative(name, Field::IsotropicHardening, self.isotropic)?;
         check_not_negative(name, Field::KinematicHardening, self.kinematic)?;
@@ -63,8 +63,18 @@ impl Plasticity {
         check_not_negative(name, Field::RateOfSaturation, self.voce[1])
     }
 
+    /// The modulus by which the yield surface moves (Pa).
+    pub(crate) fn kinematic_hardening(&self) -> f64 {
+        self.kinematic
+    }
+
+    /// The yield stress at first (Pa).
+    pub(super) fn first(&self) -> f64 {
+        self.yield_stress
+    }
+
     /// Yield stress (Pa) and its slope at a plastic strain.
-    fn at(&self, p: f64) -> (f64, f64) {
+    pub(super) fn at(&self, p: f64) -> (f64, f64) {
         let [rise, rate] = self.voce;
         let left = (-rate * p).exp();
         (
@@ -75,7 +85,7 @@ impl Plasticity {
 
     /// The energy that isotropic hardening stores (J/m^3): the integral of the yield stress beyond
     /// the first.
-    fn stored(&self, p: f64) -> f64 {
+    pub(super) fn stored(&self, p: f64) -> f64 {
         let [rise, rate] = self.voce;
         let of_voce = if rate > 0.0 {
             rise * (p + (-rate * p).exp_m1() / rate)
@@ -84,7 +94,28 @@ impl Plasticity {
         };
         0.5 * self.isotropic * p * p + of_voce
     }
+
+    /// The flow `|de_p|` back to the surface from a deviator of this size (Pa), which falls by
+    /// `stiffness` (Pa) with the flow, at a plastic strain.
+    pub(super) fn flow(&self, size: f64, stiffness: f64, p: f64) -> f64 {
+        // The excess falls with the flow and is convex: Newton's method comes from the left, and
+        // never passes the root.
+        let mut flow = 0.0;
+        for _ in 0..60 {
+            let (yields, slope) = self.at(p + ROOT_OF_TWO_THIRDS * flow);
+            let left = size - flow * stiffness - ROOT_OF_TWO_THIRDS * yields;
+            let step = left / (stiffness + 2.0 / 3.0 * slope);
+            flow += step;
+            if step.abs() <= 4.0 * f64::EPSILON * flow {
+                break;
+            }
+        }
+        flow
+    }
 }
+
+/// The root of 2/3: the size of a deviator over its equivalent in tension.
+pub(super) const ROOT_OF_TWO_THIRDS: f64 = 0.816_496_580_927_726;
 
 /// Elasticity and plasticity of von Mises on strains, rate-independent.
 ///
@@ -182,11 +213,10 @@ impl ElasticPlastic {
         let moving = 2.0 / 3.0 * plasticity.kinematic;
         let relative: [f64; 6] = std::array::from_fn(|k| trial[k] - moving * plastic[k]);
         let size = norm(&relative);
-        let two_thirds = (2.0f64 / 3.0).sqrt();
         let p = past[6];
-        let beyond = size - two_thirds * plasticity.at(p).0;
+        let beyond = size - ROOT_OF_TWO_THIRDS * plasticity.at(p).0;
         // What rounding makes of stresses is not flow: a point that has returned stays.
-        let rounding = 1e-12 * two_thirds * plasticity.at(p).0
+        let rounding = 1e-12 * ROOT_OF_TWO_THIRDS * plasticity.at(p).0
             + 16.0 * f64::EPSILON * (2.0 * g + moving) * (norm(&deviator) + norm(&plastic));
         let pressure = 3.0 * self.bulk * third;
         let whole =
@@ -200,19 +230,8 @@ impl ElasticPlastic {
                 flow: None,
             };
         }
-        // The excess falls with the flow and is convex: Newton's method comes from the left, and
-        // never passes the root.
-        let mut flow = 0.0;
-        for _ in 0..60 {
-            let (yields, slope) = plasticity.at(p + two_thirds * flow);
-            let left = size - flow * (2.0 * g + moving) - two_thirds * yields;
-            let step = left / (2.0 * g + moving + 2.0 / 3.0 * slope);
-            flow += step;
-            if step.abs() <= 4.0 * f64::EPSILON * flow {
-                break;
-            }
-        }
-        let passed = two_thirds * flow;
+        let flow = plasticity.flow(size, 2.0 * g + moving, p);
+        let passed = ROOT_OF_TWO_THIRDS * flow;
         let direction: [f64; 6] = std::array::from_fn(|k| relative[k] / size);
         let mut internal = *past;
         for k in 0..6 {

@@ -3,7 +3,8 @@
 use super::StrainEnergy;
 use super::anisotropic::Anisotropic;
 use super::energies::Derivatives;
-use super::ogden::Principal;
+use super::hencky::Hencky;
+use super::ogden::Ogden;
 use crate::strain::{Polar, add_determinant_hessian, cofactors, write_matrix};
 use pliant_dense::{Mat3, Vec3, skew};
 
@@ -17,7 +18,8 @@ impl StrainEnergy {
         }
         let at = Invariants::of(f);
         let of_others = match self {
-            StrainEnergy::Ogden { terms, .. } => Principal::of(f, terms).map_or(f64::NAN, |p| p.density()),
+            StrainEnergy::Ogden { terms, .. } => Ogden::of(f, terms).map_or(f64::NAN, |p| p.density()),
+            StrainEnergy::Hencky { shear, .. } => Hencky::of(f, *shear).map_or(f64::NAN, |p| p.density()),
             energy => Anisotropic::of(energy, f).map_or(0.0, |part| part.density()),
         };
         self.at(at.i1, at.i2, at.j).value + of_others
@@ -36,7 +38,10 @@ impl StrainEnergy {
         let of_invariants = at.gradients[0] * w[0] + at.gradients[1] * w[1] + at.gradients[2] * w[2];
         match self {
             StrainEnergy::Ogden { terms, .. } => {
-                of_invariants + Principal::of(f, terms).map_or(Mat3::repeat(f64::NAN), |p| p.stress())
+                of_invariants + Ogden::of(f, terms).map_or(Mat3::repeat(f64::NAN), |p| p.stress())
+            }
+            StrainEnergy::Hencky { shear, .. } => {
+                of_invariants + Hencky::of(f, *shear).map_or(Mat3::repeat(f64::NAN), |p| p.stress())
             }
             energy => match Anisotropic::of(energy, f) {
                 Some(part) => of_invariants + part.stress(),
@@ -77,11 +82,16 @@ impl StrainEnergy {
         if first[1] != 0.0 {
             add_second_invariant_hessian(f, at.i1, first[1], out);
         }
-        if let StrainEnergy::Ogden { terms, .. } = self {
-            match Principal::of(f, terms) {
+        match self {
+            StrainEnergy::Ogden { terms, .. } => match Ogden::of(f, terms) {
                 Some(p) => p.add_tangent(out),
                 None => out.fill(f64::NAN),
-            }
+            },
+            StrainEnergy::Hencky { shear, .. } => match Hencky::of(f, *shear) {
+                Some(p) => p.add_tangent(out),
+                None => out.fill(f64::NAN),
+            },
+            _ => {}
         }
         if let Some(part) = Anisotropic::of(self, f) {
             part.add_tangent(out);

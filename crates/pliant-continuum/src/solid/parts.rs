@@ -4,8 +4,8 @@ use super::{Incompressibility, Law, Solid, SolidParts, StrainMeasure};
 use crate::patches::dilatation;
 use crate::{
     ContinuumError, CorotationalStrain, DeformationGradient, ElasticPlastic, Elasticity, GreenLagrange,
-    Hyperelastic, LinearElastic, Mesh, NodalRecovery, Patches, SmallStrain, StrainEnergy, Viscoelastic,
-    VolumeRatio,
+    HenckyPlastic, Hyperelastic, LinearElastic, Mesh, NodalRecovery, Patches, SmallStrain, StrainEnergy,
+    Viscoelastic, VolumeRatio,
 };
 use pliant_model::{DiagonalCompliance, Field, ForceField, Model, NodeId, Treatment};
 
@@ -51,14 +51,9 @@ pub(super) fn add(
             (Some(strains), material)
         }
         Law::Hyperelastic(_) => {
-            let rows = patches.is_some();
-            let energies: Vec<StrainEnergy> = laws.iter().filter_map(|law| energy(law, rows)).collect();
-            let mut law = Hyperelastic::varying(&energies, &volumes).with_tangent(solid.tangent);
-            if let Some(series) = solid.series {
-                law = law.with_relaxation(series);
-            }
+            let law = law_of_gradients(solid, laws, &volumes)?;
             let label = format!("{name}.material");
-            let material = model.add_force_field(&label, gradients, law, Treatment::Stiffness)?;
+            let material = model.add_boxed_force_field(&label, gradients, law, Treatment::Stiffness)?;
             (None, material)
         }
     };
@@ -97,6 +92,31 @@ fn energy(law: &Law, rows: bool) -> Option<StrainEnergy> {
         Law::Hyperelastic(energy) => Some(energy),
         Law::OfStrains { .. } => None,
     }
+}
+
+/// The material on deformation gradients; with volume rows of the change of shape alone.
+fn law_of_gradients(
+    solid: &Solid,
+    laws: &[Law],
+    volumes: &[f64],
+) -> Result<Box<dyn ForceField>, ContinuumError> {
+    let rows = solid.has_volume_rows();
+    let energies: Vec<StrainEnergy> = laws.iter().filter_map(|law| energy(law, rows)).collect();
+    if let Some(plasticity) = solid.plasticity {
+        let [StrainEnergy::Hencky { shear, bulk }] = energies[..] else {
+            return Err(ContinuumError::Conflict {
+                field: Field::MaterialField,
+                with: "a material with a past",
+                reason: "its moduli are the same everywhere",
+            });
+        };
+        return Ok(Box::new(HenckyPlastic::new(shear, bulk, plasticity, volumes)));
+    }
+    let mut law = Hyperelastic::varying(&energies, volumes).with_tangent(solid.tangent);
+    if let Some(series) = solid.series {
+        law = law.with_relaxation(series);
+    }
+    Ok(Box::new(law))
 }
 
 /// The material on strains; with volume rows of the change of shape alone.

@@ -183,7 +183,7 @@ impl Piece<'_> {
             return Ok(vec![solid.law]);
         };
         let of_strains = matches!(solid.law, Law::OfStrains { .. });
-        if of_strains && (solid.series.is_some() || solid.plasticity.is_some()) {
+        if of_strains && solid.series.is_some() || solid.plasticity.is_some() {
             return Err(ContinuumError::Conflict {
                 field: Field::MaterialField,
                 with: "a material with a past",

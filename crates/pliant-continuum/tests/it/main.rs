@@ -5,6 +5,7 @@
 
 mod anisotropic;
 mod elements;
+mod finite_plastic;
 mod lanes;
 mod materials;
 mod meshes;

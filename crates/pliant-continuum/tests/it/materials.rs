@@ -47,6 +47,10 @@ pub(crate) fn density(energy: StrainEnergy, f: &[Dual]) -> Dual {
         StrainEnergy::Ogden { terms, bulk } => {
             super::ogden::isochoric(&terms, f, j) + (j - 1.0) * (j - 1.0) * (bulk / 2.0)
         }
+        StrainEnergy::Hencky { shear, bulk } => {
+            let log = j.ln();
+            super::finite_plastic::squared(f) * shear + log * log * (bulk / 2.0)
+        }
         other => super::anisotropic::density(other, f, [i1, i2, j]),
     }
 }
@@ -77,6 +81,10 @@ fn energies() -> Vec<StrainEnergy> {
             bulk: 0.0,
         },
         StrainEnergy::ogden(&[[0.63, 1.3], [0.05, 5.0], [-0.1, -2.0]], 3.0).unwrap(),
+        StrainEnergy::Hencky {
+            shear: 2.0,
+            bulk: 5.0,
+        },
     ]);
     all
 }
@@ -144,6 +152,7 @@ fn energies_have_no_stress_at_rest_and_the_moduli_of_small_strains() {
         StrainEnergy::neo_hookean(young, poisson),
         StrainEnergy::stable_neo_hookean(young, poisson),
         StrainEnergy::corotational(young, poisson),
+        StrainEnergy::hencky(young, poisson),
         StrainEnergy::MooneyRivlin {
             c1: 0.3 * shear,
             c2: 0.2 * shear,

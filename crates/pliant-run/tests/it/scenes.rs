@@ -13,6 +13,7 @@ mod multibody;
 mod muscles;
 mod net;
 mod pendulums;
+mod plastic;
 mod rods;
 mod sheets;
 mod shells;

@@ -211,10 +211,22 @@ pub(super) fn continuum_error(
         ContinuumError::Axes { .. } => &["axes"],
         _ => &[],
     };
-    let help = matches!(&error, ContinuumError::Mesh { .. }).then(|| {
-        "`repair: true` puts elements right that are inside out, and leaves out nodes of no element"
-            .to_owned()
-    });
+    let help = match cause {
+        ContinuumError::Mesh { .. } => {
+            Some("`repair: true` puts elements right that are inside out, and leaves out nodes of no element")
+        }
+        ContinuumError::Conflict {
+            field: Field::Plasticity,
+            with: "a hyperelastic material",
+            ..
+        } => Some("`Hencky(young: .., poisson: ..)` yields at finite strains, `Corotational` at small ones"),
+        ContinuumError::Conflict {
+            field: Field::KinematicHardening,
+            ..
+        } => Some("leave `kinematic` out, or take `Corotational` if strains are small"),
+        _ => None,
+    };
+    let help = help.map(str::to_owned);
     let keys = found.iter().copied().chain([key]);
     let mut places: Vec<_> = keys.map(|key| Where::Field(name, key)).collect();
     places.push(Where::Name(name));

@@ -322,6 +322,7 @@ impl<'a> Reader<'_, 'a> {
             SolidMaterial::Linear(y) => of(Solid::linear, y),
             SolidMaterial::Corotational(y) => of(Solid::corotational, y),
             SolidMaterial::StVenantKirchhoff(y) => of(Solid::st_venant_kirchhoff, y),
+            SolidMaterial::Hencky(y) => of(Solid::hencky, y),
             SolidMaterial::NeoHookean(y) => {
                 of(|e, n| Solid::hyperelastic(StrainEnergy::neo_hookean(e, n)), y)
             }

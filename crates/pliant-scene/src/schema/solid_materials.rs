@@ -41,6 +41,8 @@ pub enum SolidMaterial {
     Corotational(YoungSpec),
     /// St Venant and Kirchhoff's.
     StVenantKirchhoff(YoungSpec),
+    /// Hencky's, of logarithmic strains: metals, which yield at finite strains with `plastic`.
+    Hencky(YoungSpec),
     /// Neo-Hookean, infinite where the volume vanishes.
     NeoHookean(YoungSpec),
     /// Neo-Hookean with a force also where it is inside out.

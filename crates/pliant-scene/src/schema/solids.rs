@@ -74,7 +74,7 @@ pub struct Solid {
     /// none by default.
     #[serde(default)]
     pub viscoelastic: Vec<PronyTermSpec>,
-    /// When a law of strains yields; never by default.
+    /// When a law of strains yields, at small strains, or `Hencky`, at finite ones; never by default.
     #[serde(default)]
     pub plastic: Option<PlasticSpec>,
     /// A few modes in a floating frame, by Craig and Bampton, in the place of free nodes; all nodes

@@ -130,6 +130,7 @@ fn directions_turn_with_each_repeat() {
 #[test]
 fn every_law_is_read() {
     for law in [
+        "Hencky(young: 1e6, poisson: 0.3)",
         "Yeoh(c1: 1e4, c2: -100, c3: 10, bulk: 1e6)",
         "ArrudaBoyce(modulus: 1e4, limit: 3, bulk: 1e6)",
         "VerondaWestmann(c1: 1e4, c2: 2, bulk: 1e6)",
@@ -181,6 +182,18 @@ fn mistakes_are_named_in_words_of_the_scene() {
         (
             "density: 1, plastic: (yield_stress: 1), material: Linear(young: \"1 + $x\", poisson: 0)",
             "a material with a past",
+        ),
+        (
+            "density: 1, plastic: (yield_stress: 1), material: Hencky(young: \"1 + $x\", poisson: 0)",
+            "a material with a past",
+        ),
+        (
+            "density: 1, plastic: (yield_stress: 1), material: NeoHookean(young: 1, poisson: 0)",
+            "yields at finite strains",
+        ),
+        (
+            "density: 1, plastic: (yield_stress: 1, kinematic: 2), material: Hencky(young: 1, poisson: 0)",
+            "leave `kinematic` out",
         ),
     ] {
         let message = build(&bar(keys)).map(|_| ()).unwrap_err();

@@ -362,6 +362,10 @@ pub(super) const FEATURES: &[Feature] = &[
         .inside("material: Corotational(young: 1e5, poisson: 0.3), plastic: (yield_stress: 500)")
         .kinks()
         .restless(),
+    Feature::on(BLOCK, "plastic at finite strains")
+        .inside("material: Hencky(young: 1e5, poisson: 0.3), plastic: (yield_stress: 500, isotropic: 2e4)")
+        .kinks()
+        .restless(),
     Feature::on(WIRE, "rod").inside("section: Circle(0.01), young: 1e6"),
     Feature::on(WIRE, "inextensible rod").inside("section: Circle(0.01), young: 1e6, inextensible: true"),
     Feature::on(WIRE, "rod by stiffnesses").inside("section: Circle(0.02), young: 1e4, treatment: Stiffness"),

@@ -36,9 +36,9 @@ const POINTS: [[f64; 3]; 5] = [
 ];
 const WEIGHTS: [f64; 5] = [1.0, 3.0, 0.5, 2.0, 1.5];
 
-/// A free body from any place and by any turn, once with a marker that is not seen: centroid on centroid, and the rotation of Kabsch
-/// (1976) by singular values. Positions are those of a minimum, whose forces vanish to 1e-10 of
-/// their terms: 1e-9 m.
+/// A free body from any place and by any turn, once with a marker that is not seen: centroid on
+/// centroid, and the rotation of Kabsch (1976) by singular values. Positions are those of a minimum,
+/// whose forces vanish to 1e-10 of their terms: 1e-9 m.
 #[test]
 fn a_free_body_has_the_rotation_of_kabsch() {
     let mut model = Model::new();

@@ -25,24 +25,28 @@ pub(crate) fn ik(arguments: &Arguments) -> u8 {
             return BAD_SCENE;
         }
     };
+    if !run.unknown().is_empty() && !arguments.json {
+        complain(&format!(
+            "warning: markers that are no nodes of the scene are left out: {}",
+            run.unknown().join(", ")
+        ));
+    }
     let mut fits = Fits::new(&run);
     for frame in &file.frames {
         match run.place(frame) {
-            Ok(fit) => fits.add(frame.time, &fit),
+            Ok(fit) => fits.add(frame.time, fit.as_ref()),
             Err(error) => {
                 complain(&error.to_string());
+                // The frames before it have results.
+                if let Some(Err(error)) = arguments.out.as_ref().map(|dir| write(dir, &run)) {
+                    complain(&format!("error: {error}"));
+                }
                 return match &error {
                     SceneError::Simulation { source, .. } => code_of(source),
                     _ => BAD_SCENE,
                 };
             }
         }
-    }
-    if !run.unknown().is_empty() && !arguments.json {
-        complain(&format!(
-            "warning: markers that are no nodes of the scene are left out: {}",
-            run.unknown().join(", ")
-        ));
     }
     page(&run, &file, &fits).print(arguments.json);
     if !arguments.json {
@@ -121,7 +125,8 @@ impl Fits {
         }
     }
 
-    fn add(&mut self, time: f64, fit: &pliant::MarkerFit) {
+    fn add(&mut self, time: f64, fit: Option<&pliant::MarkerFit>) {
+        let Some(fit) = fit else { return };
         if fit.root_mean_square >= self.worst.0 {
             self.worst = (fit.root_mean_square, time);
         }
@@ -194,6 +199,14 @@ fn page(run: &MarkerRun, file: &MarkerFile, fits: &Fits) -> Page {
         format!("{} m at {} s", number(fits.worst.0), number(fits.worst.1)),
         json!({"root_mean_square": fits.worst.0, "time": fits.worst.1}),
     );
+    match found.unseen {
+        0 => page.tell("unseen", 0),
+        n => page.add(
+            "unseen",
+            format!("{n} frames without a marker of the scene, in which positions stay"),
+            n,
+        ),
+    }
     match found.undetermined {
         0 => page.tell("undetermined", 0),
         n => page.add(

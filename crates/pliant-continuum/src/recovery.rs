@@ -91,7 +91,7 @@ impl NodalRecovery {
     }
 
     /// Means over the elements of values at the quadrature points, which stand for these volumes
-    /// (m^3).
+    /// (m^3). Elements without a volume have zeros.
     ///
     /// # Panics
     /// Panics as [`nodes`](Self::nodes) does.
@@ -99,7 +99,8 @@ impl NodalRecovery {
         let mut means = Vec::with_capacity(self.elements.len());
         self.each(volumes, |_, points, volume, _| {
             let mut mean = [0.0; N];
-            for q in points {
+            // Points of elements that are gone have no volume.
+            for q in points.filter(|_| volume > 0.0) {
                 for k in 0..N {
                     mean[k] += volumes[q] / volume * values[q][k];
                 }
@@ -196,6 +197,15 @@ mod tests {
                 assert!((found - of(&node)).abs() < 1e-13, "{kind:?} {found}");
             }
         }
+    }
+
+    /// Elements that are gone have no volume, and no values at all.
+    #[test]
+    fn elements_without_a_volume_have_zeros() {
+        let mesh = Mesh::hexahedral_box([2.0, 1.0, 1.0], [2, 1, 1]).unwrap();
+        let recovery = NodalRecovery::new(&mesh);
+        let (values, volumes) = ([[3.0]; 16], [[0.0; 8], [0.125; 8]].concat());
+        assert_eq!(recovery.means(&values, &volumes), [[0.0], [3.0]]);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Shells on frames in a model: frames, masses, strains and stiffness, put together.
 
+mod directors;
 mod elastic;
 mod point;
 mod strain;
@@ -16,7 +17,8 @@ use pliant_model::{ComponentId, Field, Mass, Model, NodeId, Pose, RigidMass, Tre
 /// freely, large enough that frames do not turn about their normals on their own.
 const DRILLING: f64 = 0.001;
 
-/// Largest angle (rad) between normals of neighbours that are one smooth surface, if not set.
+/// Angle (rad) between normals of neighbours from which on their edge is a fold, if not set: those
+/// of a tube of six sides are.
 const FOLD: f64 = std::f64::consts::FRAC_PI_3;
 
 /// An elastic shell: bodies at the nodes of a mesh of quadrangles, and the strains of thin shells
@@ -69,6 +71,9 @@ pub struct ShellParts {
 impl ShellParts {
     /// Stresses and bending moments of the quadrangles, the means of their points, from the strains
     /// and the forces (J) on them.
+    ///
+    /// A moment is positive where it bends a ridge, with tension on the side of the normal: the side
+    /// from which the corners of the quadrangle go round to the left.
     pub fn fields(&self, strains: &[f64], forces: &[f64]) -> SheetFields {
         let middle = |all: &[f64]| -> Vec<f64> {
             let points = all.as_chunks::<9>().0.iter();
@@ -128,8 +133,9 @@ impl Shell {
         self
     }
 
-    /// Sets the angle (rad, up to a quarter turn) between normals of neighbours above which their
-    /// edge is a fold, where each keeps its own normal; pi/3 if not set.
+    /// Sets the angle (rad, up to a quarter turn) between normals of neighbours from which on their
+    /// edge is a fold, where each keeps its own normal; pi/3 if not set. Equality is to 1e-6: a tube
+    /// of six sides has folds at all its edges, one of seven none.
     #[must_use]
     pub fn with_fold(mut self, angle: f64) -> Self {
         self.fold = angle;
@@ -165,8 +171,9 @@ impl Shell {
     }
 
     /// Makes it end at planes of symmetry, behind which its mirror image goes on: bodies on a plane
-    /// stay in it and turn about its normal alone. They carry the forces of their own side, half of
-    /// those of the whole. Not with [`add_on`](Self::add_on), whose bodies have axes of their own.
+    /// stay in it and turn about its normal alone, and normals there are those of the whole. They
+    /// carry the forces of their own side, half of those of the whole. Not with
+    /// [`add_on`](Self::add_on), whose bodies have axes of their own.
     #[must_use]
     pub fn with_symmetry(mut self, planes: &[SymmetryPlane]) -> Self {
         self.symmetry = planes.to_vec();
@@ -187,15 +194,15 @@ impl Shell {
         let axes = vec![pliant_dense::rotation::IDENTITY; mesh.nodes.len()];
         let strain = self.strain(mesh, &axes)?;
         let mass = self.mass(&strain)?;
-        let planes = self.planes(mesh)?;
+        let planes = directors::on_planes(mesh, &self.symmetry)?;
         let poses: Vec<Pose> = mesh.nodes.iter().map(|x| Pose::at(*x)).collect();
         let frames = model.add_rigid_bodies(name, &poses)?;
         let parts = self.add_strain(model, name, frames, mesh, (strain, mass))?;
-        for (axis, nodes) in planes {
-            // The frames have the axes of the world: a turn about the normal is one about an axis of
-            // their own, and stays so.
-            let held: [bool; 6] = std::array::from_fn(|k| if k < 3 { k == axis } else { k - 3 != axis });
-            for node in nodes {
+        for (node, on) in planes.iter().enumerate() {
+            for axis in (0..3).filter(|axis| on[*axis].is_some()) {
+                // The frames have the axes of the world: a turn about the normal is one about an
+                // axis of their own, and stays so.
+                let held: [bool; 6] = std::array::from_fn(|k| if k < 3 { k == axis } else { k - 3 != axis });
                 model.fix(frames, node, &held)?;
             }
         }
@@ -238,22 +245,7 @@ impl Shell {
         if let Some(node) = self.clamped.iter().find(|node| **node >= count) {
             return Err(ContinuumError::ClampedNode { node: *node, count });
         }
-        ShellStrain::new(mesh, axes, self.warp, self.fold)
-    }
-
-    /// The nodes on each plane of symmetry.
-    fn planes(&self, mesh: &SheetMesh) -> Result<Vec<(usize, Vec<usize>)>, ContinuumError> {
-        let mut out = Vec::new();
-        for plane in &self.symmetry {
-            let nodes = plane.nodes(&mesh.nodes)?;
-            let mut on = vec![false; mesh.nodes.len()];
-            nodes.iter().for_each(|node| on[*node] = true);
-            if mesh.quadrangles.iter().any(|q| q.iter().all(|k| on[*k])) {
-                return Err(plane.error("the shell lies in it"));
-            }
-            out.push((plane.axis, nodes));
-        }
-        Ok(out)
+        ShellStrain::mirrored(mesh, axes, self.warp, self.fold, &self.symmetry)
     }
 
     fn add_strain(

@@ -4,7 +4,7 @@ mod marker_file;
 
 pub use marker_file::{MarkerFile, MarkerFileError, MarkerFrame};
 
-use pliant::model::{JointAxis, JointHandle, JointKind, Model, NodeId, Space};
+use pliant::model::{ComponentId, JointAxis, JointHandle, JointKind, Model, NodeId, Space};
 use pliant::{Error, InverseKinematics, Marker, MarkerFit};
 use pliant_output::recording::{NumberTable, Recording, Sample};
 use pliant_scene::{BuiltScene, Picture, Places, SceneError, hint};
@@ -14,7 +14,8 @@ use std::collections::BTreeMap;
 ///
 /// A marker of the file is the node of points or bodies of its name, of which it is the only
 /// element; the marker `NAME[3]` is the element 3 of several. The mechanism is that of
-/// [`InverseKinematics`]: joints and other hard constraints hold, forces play no part.
+/// [`InverseKinematics`]: joints and other hard constraints hold, and what is `fixed` at the start;
+/// forces and motors play no part.
 #[derive(Debug)]
 pub struct MarkerRun {
     kinematics: InverseKinematics,
@@ -40,6 +41,8 @@ pub struct MarkerResults {
     pub recording: Recording,
     /// The most directions that no marker determined.
     pub undetermined: usize,
+    /// Frames in which no marker of the scene was seen; positions stay in them.
+    pub unseen: usize,
     /// Iterations of all searches.
     pub iterations: usize,
 }
@@ -72,6 +75,7 @@ impl MarkerRun {
                 weight: weights.get(name).copied().unwrap_or(1.0),
             });
         }
+        unknown.extend(file.passed_over.iter().cloned());
         if markers.is_empty() {
             let nodes = scene.model.nodes().iter().map(|node| node.name.as_str());
             return Err(SceneError::Setting {
@@ -103,9 +107,21 @@ impl MarkerRun {
             picture,
             places,
             title,
+            holds,
             ..
         } = scene;
         let mut kinematics = InverseKinematics::new(model, markers).map_err(|e| places.error(e))?;
+        let motors: Vec<ComponentId> = joints
+            .iter()
+            .flat_map(|(_, _, handle)| handle.motors.iter().copied())
+            .collect();
+        kinematics.leave_out(&motors).map_err(|e| places.error(e))?;
+        for hold in holds.iter().filter(|hold| hold.from == 0.0) {
+            for element in &hold.elements {
+                let held = kinematics.hold(hold.node, *element, &hold.coordinates);
+                held.map_err(|e| places.error(e))?;
+            }
+        }
         if let Some(state) = &start {
             kinematics.set_state(state).map_err(|e| places.error(e))?;
         }
@@ -155,18 +171,17 @@ impl MarkerRun {
         self.up
     }
 
-    /// Finds the positions of a frame, from those of the one before on.
+    /// Finds the positions of a frame, from those of the one before on; `None` if no marker was seen
+    /// in it, and then they stay.
     ///
     /// # Errors
-    /// [`SceneError::Simulation`] with the time of the frame, if no positions were found, or no
-    /// marker was seen.
-    pub fn place(&mut self, frame: &MarkerFrame) -> Result<MarkerFit, SceneError> {
+    /// [`SceneError::Simulation`] with the time of the frame, if no positions were found.
+    pub fn place(&mut self, frame: &MarkerFrame) -> Result<Option<MarkerFit>, SceneError> {
         let seen: Vec<_> = self.columns.iter().map(|k| frame.places[*k]).collect();
         if seen.iter().all(Option::is_none) {
-            return Err(SceneError::Setting {
-                message: format!("no marker of the scene was seen at {} s", frame.time),
-                help: None,
-            });
+            self.found.unseen += 1;
+            self.record(frame.time, f64::NAN, &vec![None; seen.len()]);
+            return Ok(None);
         }
         let fit = self
             .kinematics
@@ -174,28 +189,33 @@ impl MarkerRun {
             .map_err(|error| self.name(frame, error))?;
         self.found.undetermined = self.found.undetermined.max(fit.undetermined);
         self.found.iterations += fit.report.iterations;
+        self.record(frame.time, fit.root_mean_square, &fit.distances);
+        Ok(Some(fit))
+    }
+
+    /// Adds a line to both tables, and a picture.
+    fn record(&mut self, time: f64, root_mean_square: f64, distances: &[Option<f64>]) {
         let simulation = self.kinematics.simulation();
         let nodes = self.joints.iter().flat_map(|(_, _, handle)| &handle.coordinates);
         let coordinates = nodes.map(|node| simulation.positions(*node)[0]);
-        let line = std::iter::once(frame.time).chain(coordinates).collect();
+        let line = std::iter::once(time).chain(coordinates).collect();
         self.found.coordinates.lines.push(line);
-        let distances = fit.distances.iter().map(|d| d.unwrap_or(f64::NAN));
-        let line = [frame.time, fit.root_mean_square];
+        let distances = distances.iter().map(|d| d.unwrap_or(f64::NAN));
+        let line = [time, root_mean_square];
         self.found
             .distances
             .lines
             .push(line.into_iter().chain(distances).collect());
         let sample = Sample {
-            time: frame.time,
+            time,
             ..Sample::default()
         };
         let mut picture = self
             .picture
             .frame(simulation.problem(), simulation.state(), sample);
-        picture.time = frame.time;
+        picture.time = time;
         self.found.recording.frames.push(picture);
         self.found.recording.samples.push(sample);
-        Ok(fit)
     }
 
     /// The results of all frames so far.

@@ -283,7 +283,7 @@ impl Runner {
             checkpoints: None,
             saves_state: false,
         };
-        let begun = runner.begin_control().and_then(|()| runner.pass_events());
+        let begun = runner.begin_control().and_then(|()| events::pass(&mut runner));
         begun.map_err(|e| runner.scene.places.error(e))?;
         Ok(runner)
     }

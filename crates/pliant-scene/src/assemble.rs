@@ -593,7 +593,11 @@ impl Builder<'_> {
     /// Takes a solid, a sheet or a rod.
     fn deform(&mut self, name: &str, parts: DeformableParts) {
         let name = name.to_owned();
-        let new = Deformable { name, parts };
+        let new = Deformable {
+            name,
+            parts,
+            cells: Vec::new(),
+        };
         // Numbers of four bytes; points of its own where they are hidden.
         let region = new.region(&self.model, &self.picture);
         let numbers = region

@@ -12,6 +12,9 @@ pub struct Deformable {
     pub name: String,
     /// Its nodes and components.
     pub parts: DeformableParts,
+    /// The elements that each cell of the shape of a solid is, in the order of the shape, by their
+    /// numbers over all parts, one after the other; only of solids whose elements may go.
+    pub cells: Vec<Vec<usize>>,
 }
 
 /// Nodes and components that the model made of it.

@@ -22,8 +22,8 @@ pub struct Event {
 pub enum Action {
     /// Components act no more.
     Release(Vec<ComponentId>),
-    /// Elements are out of the model, so many of the thing.
-    Remove(Vec<ElementIndex>, usize),
+    /// Elements of a thing are out of the model: for each of them those of the model that it is.
+    Remove(Vec<Vec<ElementIndex>>),
     /// A variable, by its place, has the value of an expression over the time, the variables and
     /// the quantities.
     Set(usize, Program),

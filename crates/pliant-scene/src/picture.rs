@@ -130,6 +130,23 @@ impl Picture {
         self.triangles.push(corners);
     }
 
+    /// Draws the triangles with a corner like this no more.
+    pub(crate) fn drop_triangles(&mut self, is_hidden: impl Fn(&PointRef) -> bool) {
+        let mut places = Vec::with_capacity(self.triangles.len());
+        let mut next = 0;
+        for corners in &self.triangles {
+            let stays = !corners.iter().any(&is_hidden);
+            places.push(stays.then_some(next));
+            next += usize::from(stays);
+        }
+        self.triangles.retain(|corners| !corners.iter().any(&is_hidden));
+        let renumbered = self.faces.iter().filter_map(|face| {
+            let triangle = places.get(face.triangle).copied().flatten()?;
+            Some(DrawnFace { triangle, ..*face })
+        });
+        self.faces = renumbered.collect();
+    }
+
     /// The number of a point that never moves; equal points are one.
     pub(crate) fn anchor(&mut self, point: [f64; 3]) -> PointRef {
         let new = self.anchors.len();
@@ -325,5 +342,36 @@ impl Picture {
             [0, 1, 2].map(|k| linear[k] + turned[k])
         });
         bodies.chain(colliders).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Faces of triangles that stay are those of the same triangles by their new numbers, and the
+    /// others are gone.
+    #[test]
+    fn faces_follow_their_triangles() {
+        let corner = PointRef::Anchor;
+        let mut picture = Picture::default();
+        for first in [0, 10, 20] {
+            let triangle = picture.triangles.len();
+            picture.triangle([corner(first), corner(1), corner(2)]);
+            picture.faces.push(DrawnFace {
+                triangle,
+                of: ElementIndex {
+                    node: 0,
+                    element: first,
+                },
+                beyond: None,
+            });
+        }
+        picture.drop_triangles(|point| *point == corner(10));
+        assert_eq!(picture.triangles.len(), 2);
+        for face in &picture.faces {
+            assert_eq!(picture.triangles[face.triangle][0], corner(face.of.element));
+        }
+        assert_eq!(picture.faces.len(), 2);
     }
 }

@@ -293,6 +293,10 @@ impl DirectSolver {
         } else {
             None
         };
+        // A factorisation that fails on its way leaves nothing to keep.
+        if kept.is_none() {
+            plan.kept.forget();
+        }
         let factored = if let Some(report) = kept {
             Ok((report, 0))
         } else if looks && plan.kernel.by_blocks().is_some() {
@@ -319,9 +323,8 @@ impl DirectSolver {
             },
             other => other,
         })?;
-        match keeps {
-            true => plan.kept.take(system, rules, report),
-            false => plan.kept.forget(),
+        if keeps && kept.is_none() {
+            plan.kept.take(system, rules, report);
         }
         self.counters.columns += columns;
         self.inertia = (report.positive, report.negative);

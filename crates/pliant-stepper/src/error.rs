@@ -346,7 +346,7 @@ pub enum Error {
     },
     /// A material that yields, where a step has no tangent of its flow.
     #[error(
-        "{integrator} does not take `{name}`, which yields within a step: its linear equations have the elastic tangent; the nonlinear step, SDIRK2, generalised-alpha and BDF2 do"
+        "{integrator} does not take `{name}`, which yields within a step: its linear equations have the elastic tangent; the nonlinear step, SDIRK2, generalised-alpha, BDF2 and BDF3 do"
     )]
     Yielding {
         /// The material.

@@ -166,7 +166,8 @@ pub trait ImplicitMethod: Debug + Send + Sync {
     }
 
     /// How much longer than the shorter of the last two a step of its order may be. Steps that
-    /// choose their length grow by half of that at most, for they compare a whole with halves.
+    /// choose their length grow by half of that at most, for they compare a whole with halves, and
+    /// not at all where it is below 2.
     fn largest_growth(&self) -> f64 {
         f64::INFINITY
     }

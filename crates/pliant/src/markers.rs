@@ -2,7 +2,7 @@
 //! they were seen.
 
 use crate::{Equilibrium, EquilibriumReport, Error, Options, Simulation};
-use pliant_model::{ComponentId, Field, Level, Model, ModelError, NodeId, Pull, State, Treatment};
+use pliant_model::{ComponentId, Field, Level, Model, ModelError, NodeId, Pull, RowLaw, State, Treatment};
 
 /// A point of a body, or of another node of points, whose place is measured.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,9 +32,10 @@ pub struct Marker {
 /// [`Simulation::find_equilibrium`], with the whole second derivative. Joints are exact, loops and
 /// redundant rows are taken, limits and ropes bear as they do at rest.
 ///
-/// Of the model, mappings, hard constraints at the level of positions and fixed coordinates play a
-/// part; force fields, compliant joints among them, hard rows of velocities and gravity do not.
-/// Driven rows are where their motions start.
+/// Of the model, mappings, hard constraints of positions, force fields whose rows are all of
+/// compliance zero (inextensible ropes, hard limits, exact position motors) and fixed coordinates play
+/// a part; other force fields, compliant joints among them, hard rows of velocities and gravity do
+/// not. Driven rows are where their motions start, unless they are [left out](Self::leave_out).
 ///
 /// Each search begins where the last one ended, so that places in the order of time follow one
 /// branch where a mechanism has several. Directions that the markers do not determine do not
@@ -67,7 +68,8 @@ impl InverseKinematics {
     ///
     /// # Errors
     /// [`Error::OutOfRange`] for a weight that is not positive, [`Error::Model`] for a marker on
-    /// what has no place, or on an element that there is not, and as [`Simulation::new`].
+    /// what has no place, or on an element that there is not; [`Error::NotStatic`] for a force field
+    /// of which some rows are hard and others are not; and as [`Simulation::new`].
     pub fn new(mut model: Model, markers: Vec<Marker>) -> Result<Self, Error> {
         for marker in &markers {
             let positive = marker.weight > 0.0 && marker.weight.is_finite();
@@ -80,18 +82,13 @@ impl InverseKinematics {
             }
         }
         model.set_gravity([0.0; 3])?;
-        let fields = (0..model.force_fields().len()).map(ComponentId::ForceField);
-        let rows = model.constraints().iter().enumerate();
-        let velocities =
-            rows.filter(|(_, row)| !matches!(row.component.level, Level::Position | Level::CurvedPosition));
-        let idle: Vec<ComponentId> = fields
-            .chain(velocities.map(|(i, _)| ComponentId::Constraint(i)))
-            .collect();
+        let fields = model.force_fields().len();
         let springs = markers
             .iter()
             .map(|marker| add_spring(&mut model, marker))
             .collect::<Result<Vec<_>, ModelError>>()?;
         let mut simulation = Simulation::with_options(model, Options::default())?;
+        let idle = idle_components(&mut simulation, fields)?;
         simulation.release_components(&idle)?;
         Ok(Self {
             simulation,
@@ -99,6 +96,23 @@ impl InverseKinematics {
             springs,
             how: Equilibrium::default(),
         })
+    }
+
+    /// Leaves components out, such as the motors of joints.
+    ///
+    /// # Errors
+    /// As [`Simulation::release_components`].
+    pub fn leave_out(&mut self, components: &[ComponentId]) -> Result<(), Error> {
+        self.simulation.release_components(components)
+    }
+
+    /// Holds coordinates of an element of an independent node where they are.
+    ///
+    /// # Errors
+    /// As [`Simulation::hold`].
+    pub fn hold(&mut self, node: NodeId, element: usize, coordinates: &[bool]) -> Result<(), Error> {
+        let still = vec![0.0; coordinates.len()];
+        self.simulation.hold(node, element, coordinates, &still)
     }
 
     /// The markers.
@@ -166,14 +180,17 @@ impl InverseKinematics {
         Ok(self.measure(places, report))
     }
 
-    /// Where a marker is now (m).
-    pub fn place(&self, marker: usize) -> [f64; 3] {
+    /// Where a marker is now (m); `None` if there are not so many.
+    pub fn place(&self, marker: usize) -> Option<[f64; 3]> {
         let Marker {
             node, element, point, ..
-        } = &self.markers[marker];
-        let entry = self.simulation.model().node(*node);
-        let at = &self.simulation.positions(*node)[element * entry.space.position_size()..];
-        Pull::point_at(entry.space, at, *point)
+        } = self.markers.get(marker)?;
+        let space = self.simulation.model().node(*node).space;
+        let at = self
+            .simulation
+            .positions(*node)
+            .get(element * space.position_size()..)?;
+        Some(Pull::point_at(space, at, *point))
     }
 
     fn measure(&self, places: &[Option<[f64; 3]>], report: EquilibriumReport) -> MarkerFit {
@@ -184,8 +201,7 @@ impl InverseKinematics {
         };
         let (mut sum, mut seen) = (0.0, 0);
         for (marker, place) in places.iter().enumerate() {
-            let distance = place.map(|place| {
-                let at = self.place(marker);
+            let distance = place.zip(self.place(marker)).map(|(place, at)| {
                 let away = |k: usize| at[k] - place[k];
                 away(0).hypot(away(1)).hypot(away(2))
             });
@@ -200,6 +216,49 @@ impl InverseKinematics {
         fit.root_mean_square = (sum / f64::from(seen.max(1))).sqrt();
         fit
     }
+}
+
+/// The components that play no part: of the first force fields those without hard rows, and hard
+/// constraints of velocities.
+fn idle_components(simulation: &mut Simulation, fields: usize) -> Result<Vec<ComponentId>, Error> {
+    let state = &simulation.motion.state;
+    let system = &mut simulation.system;
+    system.evaluation.evaluate(&system.model, state)?;
+    // How many rows each has, and how many of them are hard.
+    let mut rows = vec![[0; 2]; fields];
+    let problem = &system.model;
+    for group in problem.row_groups() {
+        let ComponentId::ForceField(i) = group.component else {
+            continue;
+        };
+        let Some([all, hard]) = rows.get_mut(i) else {
+            continue;
+        };
+        for k in 0..group.size * group.count {
+            *all += 1;
+            let is_hard = problem.row_law(group) != RowLaw::Viscous && system.evaluation.is_hard(group, k);
+            *hard += usize::from(is_hard);
+        }
+    }
+    let mut idle = Vec::new();
+    for (i, [all, hard]) in rows.into_iter().enumerate() {
+        let component = ComponentId::ForceField(i);
+        match hard {
+            0 => idle.push(component),
+            _ if hard == all => {}
+            _ => {
+                let name = problem.component_name(component);
+                let what = format!("inverse kinematics with `{name}`, some of whose rows are hard,");
+                return Err(Error::NotStatic { what });
+            }
+        }
+    }
+    for (i, row) in problem.constraints().iter().enumerate() {
+        if !matches!(row.component.level, Level::Position | Level::CurvedPosition) {
+            idle.push(ComponentId::Constraint(i));
+        }
+    }
+    Ok(idle)
 }
 
 /// A spring that pulls a marker to where it was seen; it does not act before.

@@ -137,7 +137,8 @@ mod spread {
                 return Err(refusal(format!("`--distributed` does not take {what}"), help));
             }
             scene.options.linear = LinearSolver::Provided(PROVIDER);
-            scene.share_out(session.processes());
+            let shared = scene.share_out(session.processes());
+            shared.map_err(|error| refusal(error.to_string(), help))?;
             Ok(scene)
         }
 

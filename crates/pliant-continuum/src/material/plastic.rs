@@ -60,7 +60,9 @@ impl Plasticity {
         check_not_negative(name, Field::IsotropicHardening, self.isotropic)?;
         check_not_negative(name, Field::KinematicHardening, self.kinematic)?;
         check_not_negative(name, Field::YieldRise, self.voce[0])?;
-        check_not_negative(name, Field::RateOfSaturation, self.voce[1])
+        check_not_negative(name, Field::RateOfSaturation, self.voce[1])?;
+        // The slope of the yield stress at first.
+        check_finite(name, Field::RateOfSaturation, self.voce[0] * self.voce[1])
     }
 
     /// The modulus by which the yield surface moves (Pa).

@@ -1,7 +1,8 @@
 //! Coefficients of the strains of a shell at one point of integration.
 
-use crate::sheet::mesh::quadrangle::{CORNERS, Frame, shape, tangents};
-use crate::{ContinuumError, SheetMesh};
+use super::directors::{directors, on_planes};
+use crate::sheet::mesh::quadrangle::{CORNERS, Frame, shape};
+use crate::{ContinuumError, SheetMesh, SymmetryPlane};
 use pliant_dense::rotation::{Quaternion, conjugate, rotate};
 use pliant_dense::{Mat3, Vec3};
 
@@ -79,21 +80,14 @@ impl Point {
     }
 }
 
-/// The unit normals of a quadrangle at its corners.
-fn corner_normals(x: &[Vec3; 4]) -> [Vec3; 4] {
-    CORNERS.map(|at| {
-        let [one, two] = tangents(x, at);
-        one.cross(&two)
-    })
-}
-
 /// The points of all quadrangles of a mesh whose frames at rest are turned by `rotations`, four of
-/// each.
+/// each; behind planes of symmetry its mirror image goes on.
 pub(super) fn points(
     mesh: &SheetMesh,
     rotations: &[Quaternion],
     warp: Option<[f64; 3]>,
     fold: f64,
+    planes: &[SymmetryPlane],
 ) -> Result<Vec<Point>, ContinuumError> {
     let mut found = Vec::with_capacity(mesh.quadrangles.len());
     for quadrangle in 0..mesh.quadrangles.len() {
@@ -101,31 +95,13 @@ pub(super) fn points(
         let wrong = |reason| ContinuumError::Quadrangle { quadrangle, reason };
         found.push(frames.map_err(wrong)?);
     }
-    // Every quadrangle at a node, with its normal there; as long as twice the area of the corner.
-    let mut around: Vec<Vec<Vec3>> = vec![Vec::new(); mesh.nodes.len()];
-    for (nodes, (x, _)) in mesh.quadrangles.iter().zip(&found) {
-        for (node, normal) in nodes.iter().zip(corner_normals(x)) {
-            around[*node].push(normal);
-        }
-    }
-    let least = fold.cos();
+    let on = on_planes(mesh, planes)?;
+    let directors = directors(mesh, found.iter().map(|(x, _)| x), &on, fold);
     let mut out = Vec::with_capacity(4 * found.len());
-    for (nodes, (x, frames)) in mesh.quadrangles.iter().zip(&found) {
-        let normals = corner_normals(x);
-        let mut directors = [Vec3::zeros(); 4];
-        for ((director, own), node) in directors.iter_mut().zip(normals).zip(nodes) {
-            for other in &around[*node] {
-                let product = own.dot(other);
-                // A neighbour may go round the other way.
-                if product.abs() >= least * own.norm() * other.norm() {
-                    *director += *other * product.signum();
-                }
-            }
-            *director = director.normalize();
-        }
+    for ((nodes, (x, frames)), directors) in mesh.quadrangles.iter().zip(&found).zip(&directors) {
         let assumed = Assumed::new(x);
         for frame in frames {
-            out.push(point(*nodes, x, frame, &assumed, &directors, rotations));
+            out.push(point(*nodes, x, frame, &assumed, directors, rotations));
         }
     }
     Ok(out)

@@ -2,7 +2,7 @@
 
 use super::point::{Corners, Point, points};
 use crate::checks::check_number;
-use crate::{ContinuumError, SheetMesh};
+use crate::{ContinuumError, SheetMesh, SymmetryPlane};
 use pliant_dense::rotation::{Quaternion, matrix, normalize};
 use pliant_dense::{Mat3, Vec3, skew, vec3};
 use pliant_model::validate::{check_rigid, check_size};
@@ -46,8 +46,11 @@ impl ShellStrain {
     /// Of the quadrangles of a mesh (m), at rest with these rotations of the frames of its nodes.
     /// The first axis of a point runs along the part of the vector `warp` (none) in its tangent
     /// plane, or along the lines from the fourth edge of its quadrangle to the second. The director
-    /// of a quadrangle at a node is the mean normal of all that meet there at no more than the
-    /// angle `fold` (rad, from zero to a quarter turn): edges that are sharper stay folds.
+    /// of a quadrangle at a node is the mean normal of all that are turned against it by less than
+    /// the angle `fold` (rad, from zero to a quarter turn), and that it meets around the node over
+    /// edges which are no sharper; edges of that angle and above are folds. Quadrangles may go round
+    /// either way: two that share an edge go round the same way if they run along it in opposite
+    /// directions.
     ///
     /// # Errors
     /// [`ContinuumError::Empty`], [`ContinuumError::Quadrangle`], and
@@ -57,6 +60,18 @@ impl ShellStrain {
         rotations: &[Quaternion],
         warp: Option<[f64; 3]>,
         fold: f64,
+    ) -> Result<Self, ContinuumError> {
+        Self::mirrored(mesh, rotations, warp, fold, &[])
+    }
+
+    /// Like [`new`](Self::new), of a mesh whose mirror image goes on behind planes of symmetry: its
+    /// directors there are those of the whole.
+    pub(super) fn mirrored(
+        mesh: &SheetMesh,
+        rotations: &[Quaternion],
+        warp: Option<[f64; 3]>,
+        fold: f64,
+        planes: &[SymmetryPlane],
     ) -> Result<Self, ContinuumError> {
         if !mesh.triangles.is_empty() {
             return Err(ContinuumError::Conflict {
@@ -83,7 +98,7 @@ impl ShellStrain {
         }
         Ok(Self {
             node_count: count,
-            points: points(mesh, &unit, warp, fold)?,
+            points: points(mesh, &unit, warp, fold, planes)?,
         })
     }
 

@@ -1,5 +1,7 @@
 //! Strains of shells on frames: derivatives, patch tests, rigid motion.
 
+mod directors;
+
 use pliant_continuum::{ContinuumError, SheetMesh, Shell, ShellElastic, ShellStrain, SymmetryPlane};
 use pliant_dense::Vec3;
 use pliant_dense::rotation::{conjugate, exp, multiply, rotate};

@@ -7,6 +7,9 @@ use std::collections::BTreeMap;
 pub struct MarkerFile {
     /// The names of the markers.
     pub names: Vec<String>,
+    /// Names of columns that look like those of a marker, without all three of them or in a unit that
+    /// is no length: they are passed over.
+    pub passed_over: Vec<String>,
     /// The instants, in the order of time.
     pub frames: Vec<MarkerFrame>,
 }
@@ -167,13 +170,20 @@ fn read_trc(lines: &Lines<'_>) -> Result<MarkerFile> {
         let message = format!("there are {} names, but `NumMarkers` is {count}", names.len());
         return Err(wrong(names_at, message));
     }
-    lines.get(4, "the line of axes")?;
+    let (axes_at, axes) = lines.get(4, "the line of axes")?;
+    if !axes.trim_start().starts_with("X1") {
+        return Err(wrong(axes_at, "the line of axes should begin with `X1`"));
+    }
     let mut frames = Vec::new();
     for &(line, text) in &lines.0[5..] {
         let cells: Vec<&str> = text.trim_end_matches(['\r', '\n']).split('\t').collect();
         let beyond = cells.iter().skip(2 + 3 * names.len());
         if let Some(cell) = beyond.map(|cell| cell.trim()).find(|cell| !cell.is_empty()) {
             return Err(wrong(line, format!("`{cell}` belongs to no marker")));
+        }
+        let short = cells.len() < 2 + 3 * names.len();
+        if short && !text.ends_with('\t') && cells.len() > 2 && !(cells.len() - 2).is_multiple_of(3) {
+            return Err(wrong(line, "the line ends within a marker"));
         }
         let cell = |k: usize| number(line, cells.get(k).copied().unwrap_or(""));
         let Some(time) = cell(1)? else {
@@ -187,14 +197,24 @@ fn read_trc(lines: &Lines<'_>) -> Result<MarkerFile> {
         }
         push(&mut frames, line, MarkerFrame { time, places })?;
     }
-    Ok(MarkerFile { names, frames })
+    if let Some(count) = header.get("NumFrames")
+        && count.parse() != Ok(frames.len())
+    {
+        let message = format!("there are {} frames, but `NumFrames` is {count}", frames.len());
+        return Err(wrong(values_at, message));
+    }
+    Ok(MarkerFile {
+        names,
+        passed_over: Vec::new(),
+        frames,
+    })
 }
 
-/// A column of a table: the marker and the axis that it belongs to, and its unit (m).
-struct Column {
-    marker: usize,
-    axis: usize,
-    unit: f64,
+/// The columns of a name: place in the table and size of the unit (m), where it is one of lengths, by
+/// axis.
+#[derive(Default)]
+struct Axes {
+    columns: [Option<(usize, Option<f64>)>; 3],
 }
 
 /// Comma-separated values; columns that are no places are passed over.
@@ -210,28 +230,34 @@ fn read_table(lines: &Lines<'_>) -> Result<MarkerFile> {
             "there is no column `time_s`, and the file is not of the format TRC",
         ));
     };
-    let mut names: Vec<String> = Vec::new();
-    let mut columns: Vec<Option<Column>> = Vec::new();
-    for head in &heads {
+    // The columns of each name: their places and units by axis.
+    let mut found: BTreeMap<&str, Axes> = BTreeMap::new();
+    let mut order: Vec<&str> = Vec::new();
+    for (k, head) in heads.iter().enumerate() {
         let Some((name, axis, unit)) = split(head) else {
-            columns.push(None);
             continue;
         };
-        let marker = names.iter().position(|n| n == name).unwrap_or_else(|| {
-            names.push(name.to_owned());
-            names.len() - 1
+        let own = found.entry(name).or_insert_with(|| {
+            order.push(name);
+            Axes::default()
         });
-        let unit = length_unit(at, unit)?;
-        columns.push(Some(Column { marker, axis, unit }));
+        if own.columns[axis]
+            .replace((k, length_unit(at, unit).ok()))
+            .is_some()
+        {
+            let letter = ["x", "y", "z"][axis];
+            return Err(wrong(at, format!("there are two columns `{name}.{letter}`")));
+        }
     }
-    for (marker, name) in names.iter().enumerate() {
-        for (axis, letter) in ["x", "y", "z"].into_iter().enumerate() {
-            let own = columns.iter().flatten();
-            let count = own.filter(|c| c.marker == marker && c.axis == axis).count();
-            if count != 1 {
-                let message = format!("the marker `{name}` has {count} columns `{name}.{letter}_m`, not one");
-                return Err(wrong(at, message));
+    let (mut names, mut columns, mut passed_over) = (Vec::new(), Vec::new(), Vec::new());
+    for name in order {
+        let whole = found.get(name).map(|own| own.columns);
+        match whole {
+            Some([Some((x, Some(a))), Some((y, Some(b))), Some((z, Some(c)))]) => {
+                names.push(name.to_owned());
+                columns.push([(x, a), (y, b), (z, c)]);
             }
+            _ => passed_over.push(name.to_owned()),
         }
     }
     let mut frames = Vec::new();
@@ -244,18 +270,19 @@ fn read_table(lines: &Lines<'_>) -> Result<MarkerFile> {
         let Some(time) = number(line, cells[time_at])? else {
             return Err(wrong(line, "the line has no time"));
         };
-        let mut numbers = vec![[None; 3]; names.len()];
-        for (column, cell) in columns.iter().zip(&cells) {
-            if let Some(Column { marker, axis, unit }) = column {
-                numbers[*marker][*axis] = number(line, cell)?.map(|x| x * unit);
-            }
-        }
-        let places = names.iter().zip(numbers);
-        let places = places.map(|(name, numbers)| place(line, name, numbers, 1.0));
+        let places = names.iter().zip(&columns).map(|(name, axes)| {
+            let of = |(column, unit): (usize, f64)| number(line, cells[column]).map(|x| x.map(|x| x * unit));
+            let [x, y, z] = axes.map(of);
+            place(line, name, [x?, y?, z?], 1.0)
+        });
         let places = places.collect::<Result<Vec<_>>>()?;
         push(&mut frames, line, MarkerFrame { time, places })?;
     }
-    Ok(MarkerFile { names, frames })
+    Ok(MarkerFile {
+        names,
+        passed_over,
+        frames,
+    })
 }
 
 /// The marker, the axis and the unit of a column `NAME.x_m`.
@@ -299,6 +326,36 @@ mod tests {
     }
 
     #[test]
+    fn columns_of_other_things_are_passed_over() {
+        let text = "time_s,p.x_m,p.y_m,toe.x_m,toe.y_m,toe.z_m,f.x_N,f.y_N,f.z_N\n0,7,8,1,2,3,4,5,6\n";
+        let file = MarkerFile::from_text(text).unwrap();
+        assert_eq!(file.names, ["toe"]);
+        assert_eq!(file.passed_over, ["p", "f"]);
+        assert_eq!(file.frames[0].places, [Some([1.0, 2.0, 3.0])]);
+    }
+
+    #[test]
+    fn trc_files_that_are_cut_are_errors() {
+        for (text, line, part) in [
+            (
+                TRC[..TRC.find("2\t0.5").unwrap()].to_owned(),
+                3,
+                "1 frames, but `NumFrames` is 2",
+            ),
+            (
+                TRC.replace("\t\tX1\tY1\tZ1\tX2\tY2\tZ2\n", ""),
+                6,
+                "should begin with `X1`",
+            ),
+            (TRC.replace("5\t-6.5", "5"), 8, "ends within a marker"),
+        ] {
+            let error = MarkerFile::from_text(&text).unwrap_err();
+            assert_eq!(error.line, line, "{error}\n{text}");
+            assert!(error.message.contains(part), "{error}\n{text}");
+        }
+    }
+
+    #[test]
     fn a_table() {
         let text = "time_s,b[1].x_m,b[1].y_m,b[1].z_m,arm.angle_rad,toe.z_mm,toe.x_mm,toe.y_mm\n\
             0,1,2,3,9,30,10,20\n0.1,,,,9,1,2,NaN\n";
@@ -325,9 +382,9 @@ mod tests {
             (String::new(), 1, "a table of markers"),
             ("x,y\n".to_owned(), 1, "no column `time_s`"),
             ("time_s,x\n0,1\n".to_owned(), 1, "no marker"),
-            (table.replace("_m", "_ft"), 1, "`ft` is no unit"),
-            (table.replace("a.z_m", "b.z_m"), 1, "`a` has 0 columns `a.z_m`"),
-            (table.replace("a.z_m", "a.x_m"), 1, "`a` has 2 columns `a.x_m`"),
+            (table.replace("_m", "_ft"), 1, "no marker"),
+            (table.replace("a.z_m", "b.z_m"), 1, "no marker"),
+            (table.replace("a.z_m", "a.x_m"), 1, "two columns `a.x`"),
             (table.replace("\n1,", "\n0,"), 3, "does not come after"),
             (table.replace("\n1,", "\n,"), 3, "no time"),
             (table.replace("0,1,2,3", "0,1,2"), 2, "3 values for 4 columns"),

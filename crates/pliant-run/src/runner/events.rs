@@ -1,10 +1,11 @@
 //! Events of a running scene: which of them hold, which were, and what they left.
 
+use super::Runner;
 use pliant::model::ElementIndex;
 use pliant::{Checkpoint, Error, Simulation};
 use pliant_scene::{Action, Event, Events};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Sentences that are kept.
 const MOST_SAID: usize = 1000;
@@ -71,6 +72,85 @@ pub(super) struct EventsState {
     /// Elements that are gone, by the rules of the scene and then by its events.
     #[serde(default)]
     removed: Vec<RemovalSummary>,
+}
+
+/// Elements that go at one moment.
+#[derive(Debug, Default)]
+pub(super) struct Leaving {
+    /// All of them, as elements of the model.
+    list: Vec<ElementIndex>,
+    /// The place of what removes each element of a thing in [`EventsState::removed`], and the first
+    /// element of the model that it is, which no other one of the thing is.
+    elements: Vec<(usize, ElementIndex)>,
+}
+
+impl Leaving {
+    /// Adds an element of a thing, which is these elements of the model.
+    fn add(&mut self, place: usize, element: Vec<ElementIndex>) {
+        if let Some(first) = element.first() {
+            self.elements.push((place, *first));
+        }
+        self.list.extend(element);
+    }
+}
+
+/// Does what the events that are due between two steps do.
+pub(super) fn pass(runner: &mut Runner) -> Result<(), Error> {
+    pass_with(runner, Leaving::default())
+}
+
+/// Does what the events that are due between two steps do, and takes out elements that break
+/// there. Events that hold while these are there are due, and those that hold without them.
+pub(super) fn pass_with(runner: &mut Runner, mut leaving: Leaving) -> Result<(), Error> {
+    if runner.events.is_empty() {
+        return take_out(runner, &leaving);
+    }
+    // What one does may let another one be, and that one the first again, at the same time.
+    for _ in 0..=runner.events.count() {
+        runner.refresh();
+        runner.events.rearm(runner.probes.values())?;
+        let due = runner.events.due(runner.probes.values())?;
+        if due.is_empty() && leaving.list.is_empty() {
+            return Ok(());
+        }
+        for index in due {
+            let time = runner.simulation.time();
+            let place = runner.events.events.breaking.len() + index;
+            for action in runner.events.fire(index, time) {
+                match action {
+                    Action::Release(components) => runner.simulation.release_components(&components)?,
+                    Action::Remove(elements) => {
+                        elements
+                            .into_iter()
+                            .for_each(|element| leaving.add(place, element));
+                    }
+                    Action::Set(variable, value) => {
+                        let value = value.of(runner.probes.values());
+                        let value = value.map_err(|e| runner.events.no_value(index, time, e.message))?;
+                        runner.set_variable((variable, value), 1)?;
+                    }
+                    Action::Stop | Action::Say(_) => {}
+                }
+            }
+        }
+        // All at once: each removal plans the system anew.
+        take_out(runner, &leaving)?;
+        leaving = Leaving::default();
+    }
+    Ok(())
+}
+
+/// Takes elements out of the model, and counts them.
+fn take_out(runner: &mut Runner, leaving: &Leaving) -> Result<(), Error> {
+    if leaving.list.is_empty() {
+        return Ok(());
+    }
+    let before = runner.simulation.removed_elements().to_vec();
+    runner.simulation.remove_elements(&leaving.list)?;
+    runner
+        .events
+        .count_removed(leaving, &before, runner.simulation.time());
+    Ok(())
 }
 
 /// The events of a scene.
@@ -171,21 +251,34 @@ impl Watchers {
         Ok(())
     }
 
-    /// Lists the elements that break at present, as elements of the model; none in a step in which
-    /// nothing does, and nothing is allocated then.
-    pub(super) fn broken(&mut self, simulation: &Simulation) -> Vec<ElementIndex> {
-        let mut list = Vec::new();
-        for (rule, removed) in self.events.breaking.iter_mut().zip(&mut self.state.removed) {
+    /// Lists the elements that break at present; none in a step in which nothing does, and nothing
+    /// is allocated then.
+    pub(super) fn broken(&mut self, simulation: &Simulation) -> Leaving {
+        let mut leaving = Leaving::default();
+        for (place, rule) in self.events.breaking.iter_mut().enumerate() {
             for part in &mut rule.parts {
                 self.found.clear();
                 part.find(simulation, &mut self.found);
-                if !self.found.is_empty() {
-                    removed.add(self.found.len(), simulation.time());
-                    list.extend(part.indices(&self.found));
+                for element in &self.found {
+                    leaving.add(place, part.indices(&[*element]));
                 }
             }
         }
-        list
+        leaving
+    }
+
+    /// Counts elements that went at a time (s), those once that several rules and events name, and
+    /// none that was gone `before`, a list in order.
+    fn count_removed(&mut self, leaving: &Leaving, before: &[ElementIndex], time: f64) {
+        let mut counted = BTreeSet::new();
+        for (place, first) in &leaving.elements {
+            if before.binary_search(first).is_err()
+                && counted.insert(*first)
+                && let Some(removed) = self.state.removed.get_mut(*place)
+            {
+                removed.add(1, time);
+            }
+        }
     }
 
     /// Elements that broke, by the names of the rules, and those that events removed, by theirs.
@@ -221,12 +314,6 @@ impl Watchers {
                     event: event.name.clone(),
                     text: text.clone(),
                 }),
-                Action::Remove(_, elements) => {
-                    let place = self.events.breaking.len() + index;
-                    if let Some(removed) = self.state.removed.get_mut(place) {
-                        removed.add(*elements, time);
-                    }
-                }
                 _ => {}
             }
         }

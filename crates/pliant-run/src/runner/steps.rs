@@ -1,6 +1,7 @@
 //! Steps of a scene: holds and inputs are those of its time, and the length is its own or one that
 //! is asked for.
 
+use super::events;
 use super::probes::Moment;
 use super::samples::sample;
 use super::summary::Energy;
@@ -9,7 +10,7 @@ use pliant::model::Energies;
 use pliant::model::dual::Dual;
 use pliant::{Adaptive, AdaptiveReport, Checkpoint, Simulation, StepReport};
 use pliant_output::recording::{Recording, Sample};
-use pliant_scene::{Action, StaticsPlan};
+use pliant_scene::StaticsPlan;
 
 /// Most steps of a run whose steps choose their length.
 const MOST_STEPS: usize = 10_000_000;
@@ -200,14 +201,11 @@ impl Runner {
     /// Takes a step, or the part of it that is ahead of an event, with the events that are due at
     /// both ends.
     fn attempt(&mut self, length: Length) -> Result<StepReport, pliant::Error> {
-        self.pass_events()?;
+        events::pass(self)?;
         self.control()?;
         let report = self.hold_and_step(length)?;
         let broken = self.events.broken(&self.simulation);
-        if !broken.is_empty() {
-            self.simulation.remove_elements(&broken)?;
-        }
-        self.pass_events()?;
+        events::pass_with(self, broken)?;
         Ok(report)
     }
 
@@ -589,38 +587,6 @@ impl Runner {
         let inputs = &mut self.scene.inputs;
         self.variables.set(&mut self.simulation, inputs, to, within)?;
         self.probes.set_variables(self.variables.values());
-        Ok(())
-    }
-
-    /// Does what the events that are due between two steps do.
-    pub(super) fn pass_events(&mut self) -> Result<(), pliant::Error> {
-        if self.events.is_empty() {
-            return Ok(());
-        }
-        // What one does may let another one be, and that one the first again, at the same time.
-        for _ in 0..=self.events.count() {
-            self.refresh();
-            self.events.rearm(self.probes.values())?;
-            let due = self.events.due(self.probes.values())?;
-            if due.is_empty() {
-                return Ok(());
-            }
-            for index in due {
-                let time = self.simulation.time();
-                for action in self.events.fire(index, time) {
-                    match action {
-                        Action::Release(components) => self.simulation.release_components(&components)?,
-                        Action::Remove(elements, _) => self.simulation.remove_elements(&elements)?,
-                        Action::Set(variable, value) => {
-                            let value = value.of(self.probes.values());
-                            let value = value.map_err(|e| self.events.no_value(index, time, e.message))?;
-                            self.set_variable((variable, value), 1)?;
-                        }
-                        Action::Stop | Action::Say(_) => {}
-                    }
-                }
-            }
-        }
         Ok(())
     }
 

@@ -1,6 +1,7 @@
 //! Elements of scenes that break, and that events remove.
 
 use super::probes::{resumes, runner};
+use pliant::model::check;
 use pliant_run::{Outcome, write_results};
 use pliant_scene::{Format, SceneError, SceneFile, Settings};
 
@@ -31,6 +32,10 @@ fn every_rule_breaks_what_it_names() {
     assert!(outcome.summary.ledger["removed"] < 0.0);
     let frames = &outcome.recording.frames;
     let (first, last) = (&frames[0], frames.last().unwrap());
+    for region in frames.iter().flat_map(|frame| &frame.regions) {
+        let mut values = region.cell_values.iter().flatten();
+        assert!(values.all(|value| value.is_finite()), "{:?}", region.removed);
+    }
     // Faces inside solids are not there at first: three between four hexahedra, of two triangles,
     // of two solids.
     assert_eq!(first.hidden.len(), 12);
@@ -56,6 +61,106 @@ fn runs_resume_across_what_breaks() {
     resumes(BREAKING, &[2, 4, 20, 39]);
 }
 
+/// A bar that is pulled apart: uniform strain, so that both of its elements break at once.
+const PULLED: &str = r#"(
+    run: (duration: 0.002, step: 5e-4, event_tolerance: 1e-9),
+    nodes: [
+        Solid(
+            name: "bar", shape: Box(size: (0.1, 0.1, 0.1), cells: (2, 1, 1)), density: 1000,
+            material: Linear(young: 1e6, poisson: 0),
+        ),
+    ],
+    fixed: [
+        (node: "bar", elements: Box((-1, -1, -1), (0.01, 1, 1)), velocity: [-1, 0, 0]),
+        (node: "bar", elements: Box((0.09, -1, -1), (1, 1, 1)), velocity: [1, 0, 0]),
+    ],
+    breaking: [
+        (name: "tear", of: "bar", measure: VonMises, above: 24999.9),
+        (name: "twin", of: "bar", measure: VonMises, above: 24999.8),
+    ],
+    events: [
+        (name: "strained", when: "bar.von_mises_max > 25000", do: [Say("strained")]),
+        (
+            name: "relaxed", when: "bar.von_mises_max < 1 and $t > 0.001",
+            do: [Remove(of: "bar", elements: [0])],
+        ),
+    ],
+)"#;
+
+/// An event at the stress at which elements break is not lost, and one that holds without them is at
+/// the same moment. Elements that two rules find, and that an event removes again, are counted once.
+#[test]
+fn events_are_ahead_of_what_breaks_and_after_it() {
+    let outcome = run(PULLED);
+    let (events, removed) = (&outcome.summary.events, &outcome.summary.removed);
+    let time = events["strained"].first.unwrap();
+    // Steps of 500 us, and 2e7 Pa/s.
+    assert!(time > 0.001 && time < 0.0015, "{time}");
+    assert_eq!((events["strained"].count, events["relaxed"].count), (1, 1));
+    assert_eq!(events["relaxed"].first, Some(time));
+    assert_eq!((removed["tear"].elements, removed["tear"].first), (2, Some(time)));
+    for name in ["twin", "relaxed"] {
+        assert_eq!((removed[name].elements, removed[name].first), (0, None), "{name}");
+    }
+}
+
+/// Processes that share elements out do not take them out, and say so ahead of the run.
+#[test]
+fn elements_that_may_go_are_not_shared_out() {
+    let scene = SceneFile::from_text("breaking.ron".as_ref(), BREAKING, Format::Ron).unwrap();
+    let mut scene = scene.build(&Settings::default()).unwrap();
+    let own = check::processes(1).remove(0);
+    let error = scene.share_out(own).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "elements of `film.strains` cannot be removed: the elements of the scene are shared out among processes"
+    );
+    assert!(scene.model.shared_elements().is_none());
+}
+
+/// Shells on frames do not break: they say so, and are not offered for a name that is wrong.
+#[test]
+fn shells_on_frames_do_not_break() {
+    let cap = r#"nodes: [
+        ElasticShell(
+            name: "cap", shape: Rectangle(size: (0.2, 0.1), cells: (2, 1)), position: (0, 4, 0),
+            young: 1e6, poisson: 0, thickness: 0.01, density: 1000,
+        ),"#;
+    let text = BREAKING.replacen("nodes: [", cap, 1);
+    let of = |name: &str| {
+        let text = text.replacen("\"tear\", of: \"film\"", &format!("\"tear\", of: \"{name}\""), 1);
+        build(&text).unwrap_err().to_string()
+    };
+    let error = of("cap");
+    let message = "`cap` is a shell on frames, whose elements do not break";
+    assert!(error.contains(message), "{error}");
+    let error = of("cup");
+    assert!(
+        error.contains("`cup` is no solid, sheet, net or cable") && !error.contains("cap"),
+        "{error}"
+    );
+}
+
+/// A surface in a solid does not tear, and says so.
+#[test]
+fn solids_with_a_skin_do_not_break() {
+    let dir = tempfile::tempdir().unwrap();
+    let skin = "v 0.02 0.02 0.02\nv 0.08 0.02 0.02\nv 0.02 0.08 0.02\nf 1 2 3\n";
+    std::fs::write(dir.path().join("skin.obj"), skin).unwrap();
+    let skin = r#"EmbeddedSurface(name: "skin", solid: "bar", shape: (file: "skin.obj")),"#;
+    let text = PULLED.replace("    ],\n    fixed", &format!("{skin}],\n    fixed"));
+    assert!(text.contains(skin));
+    let path = dir.path().join("skin.ron");
+    std::fs::write(&path, text).unwrap();
+    let error = SceneFile::load(&path)
+        .unwrap()
+        .build(&Settings::default())
+        .unwrap_err()
+        .to_string();
+    let message = "elements of `bar` cannot go: the surface `skin` rides in them";
+    assert!(error.contains(message), "{error}");
+}
+
 /// A saved state does not hold what is removed, and says so.
 #[test]
 fn states_without_elements_are_refused() {
@@ -78,7 +183,7 @@ fn build(text: &str) -> Result<(), SceneError> {
 }
 
 /// Change, and the message.
-const MISTAKES: [(&str, &str, &str); 11] = [
+const MISTAKES: [(&str, &str, &str); 12] = [
     (
         "\"tear\", of: \"film\"",
         "\"tear\", of: \"flim\"",
@@ -94,6 +199,11 @@ const MISTAKES: [(&str, &str, &str); 11] = [
         "\"shear off\"",
         "\"tear\"",
         "the name `tear` is used twice in `breaking`",
+    ),
+    (
+        "\"cut\", when",
+        "\"tear\", when",
+        "the name `tear` is that of an event and of a rule of `breaking`",
     ),
     (
         "measure: PrincipalStress",

@@ -33,7 +33,7 @@ fn run_over(name: &str, processes: usize) -> Vec<([usize; 2], Outcome)> {
     let settings = settings_of(name);
     let run = |(rank, own): (usize, Arc<dyn Processes>)| {
         let mut scene = load(name).build(&settings).unwrap();
-        scene.share_out(own);
+        scene.share_out(own).unwrap();
         let shared = scene.model.shared_elements().unwrap();
         let runner = Runner::new(scene).unwrap();
         // Only the first one keeps pictures, as in a run of the program.

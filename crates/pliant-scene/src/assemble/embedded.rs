@@ -82,7 +82,7 @@ fn does_not_fit<T>(builder: &Builder<'_>, spec: &Spec, error: &MeshError) -> Res
 /// No longer draws a node, unless lines are drawn between its points.
 fn hide(builder: &mut Builder<'_>, node: NodeId) {
     let of_node = |point: &PointRef| matches!(point, PointRef::Node(n, _) if *n == node);
-    builder.picture.triangles.retain(|t| !t.iter().any(of_node));
+    builder.picture.drop_triangles(of_node);
     if !builder.picture.segments.iter().flatten().any(of_node) {
         builder.picture.nodes.retain(|n| *n != node);
     }

@@ -19,6 +19,7 @@ use pliant::continuum::{
 use pliant::model::{Model, NodeId, Treatment};
 use pliant_mesh_io::Mesh as FileMesh;
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 
 /// The cells of a shape as it makes them, before they are cut.
 pub(super) struct Cells {
@@ -71,6 +72,27 @@ impl Cells {
         }
         let of = |cell: &usize| starts[*cell]..starts[*cell].saturating_add(self.counts[*cell]);
         cells.iter().flat_map(of).collect()
+    }
+
+    /// The elements of each cell, in all places of the solid: numbers over the parts, one after the
+    /// other.
+    pub(super) fn elements_of_parts(&self, mesh: &Mesh, parts: &[SolidParts]) -> Vec<Vec<usize>> {
+        let own = parts.iter().flat_map(|part| part.recovery.elements());
+        let numbers: BTreeMap<_, _> = own.zip(0..).map(|(element, k)| (&element.nodes, k)).collect();
+        let mut all = mesh.elements.iter();
+        let mut cells = Vec::new();
+        for count in self.counts.iter().cycle() {
+            let elements: Vec<usize> = all
+                .by_ref()
+                .take(*count)
+                .filter_map(|element| numbers.get(&element.nodes).copied())
+                .collect();
+            if elements.is_empty() {
+                break;
+            }
+            cells.push(elements);
+        }
+        cells
     }
 
     /// How many elements there are.

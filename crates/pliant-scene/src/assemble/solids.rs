@@ -86,10 +86,15 @@ pub(super) fn add(builder: &mut Builder<'_>, spec: &Spec) -> Result<()> {
     }
 
     deformables::cover(builder, node, mesh.surface());
+    let mut elements = Vec::new();
     if deformables::may_break(builder, name) {
         deformables::faces_of_solid(builder, node, &mesh, &parts);
+        elements = cells.elements_of_parts(&mesh, &parts);
     }
     builder.deform(name, DeformableParts::Solid(parts));
+    if let Some(solid) = builder.deformables.last_mut() {
+        solid.cells = elements;
+    }
     builder.solids.insert(node, mesh.elements);
     if !fixed.is_empty() {
         components::fix_always(builder, node, fixed);

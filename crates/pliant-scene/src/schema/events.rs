@@ -50,8 +50,9 @@ pub enum ActionSpec {
 pub struct RemoveSpec {
     /// The solid, sheet, net or cable.
     pub of: String,
-    /// Its elements: cells in the order of its shape, or lengths along the edges; by their numbers,
-    /// counted from zero, or by their centres at the start.
+    /// Its elements: cells in the order of its shape (of sheets triangles first, then quadrangles),
+    /// or lengths along the edges; by their numbers, counted from zero, or by their centres at the
+    /// start.
     pub elements: Elements,
 }
 

@@ -38,7 +38,8 @@ pub struct ElasticShell {
     /// of each quadrangle by default.
     #[serde(default)]
     pub warp: Option<Triple<Pure>>,
-    /// Angle in rad between normals of neighbours above which their edge is a fold; pi/3 by default.
+    /// Angle in rad between normals of neighbours from which on their edge is a fold; pi/3 by
+    /// default.
     #[serde(default)]
     pub fold: Option<Quantity<Angle>>,
     /// Share of the shear modulus that holds the turns of its bodies about the normal to those of

@@ -3,7 +3,7 @@
 use crate::{build, built, drawn};
 use pliant::Simulation;
 use pliant::model::Mass;
-use pliant_scene::{BuiltScene, DeformableParts};
+use pliant_scene::{Action, BuiltScene, DeformableParts};
 
 fn bar(keys: &str) -> String {
     format!(
@@ -43,6 +43,39 @@ fn stresses(scene: &BuiltScene, e: f64) -> Vec<(String, Vec<f64>)> {
         (name, points.map(|(f, v)| -f[0] / v).collect())
     };
     parts.iter().map(of).collect()
+}
+
+/// Events name the cells of a solid in the order of its shape, whatever the order of its materials.
+#[test]
+fn removed_cells_are_those_of_the_shape() {
+    for (keys, each) in [("", 8), ("elements: Tetrahedra, ", 6)] {
+        let text = bar(&format!(
+            "density: 1000, {keys}materials: [\
+             (name: \"right\", elements: Plane(point: (\"$half - 0.05\", 0, 0), normal: (1, 0, 0)), \
+              material: Linear(young: \"$soft\", poisson: 0)), \
+             (name: \"left\", elements: Plane(point: (\"$half - 0.05\", 0, 0), normal: (-1, 0, 0)), \
+              material: Linear(young: 5e6, poisson: 0))]"
+        ));
+        let cut = "Remove(of: \"bar\", elements: [0, 9])";
+        let event = format!("events: [(name: \"cut\", when: \"$t > 0.5\", do: [{cut}])], nodes:");
+        let scene = built(&text.replacen("nodes:", &event, 1));
+        let Action::Remove(elements) = &scene.events.list[0].actions[0] else {
+            panic!("a removal");
+        };
+        let of = |name: &str| {
+            let node = scene.model.node_named(name).unwrap().index();
+            let own = elements.iter().flatten().filter(|at| at.node == node);
+            own.map(|at| at.element).collect::<Vec<_>>()
+        };
+        // The first cell is the first one of the left part, the last one the last of six at the
+        // right, points or tetrahedra of each one after the other.
+        assert_eq!(of("bar.left.gradients"), (0..each).collect::<Vec<_>>(), "{keys}");
+        assert_eq!(
+            of("bar.right.gradients"),
+            (5 * each..6 * each).collect::<Vec<_>>(),
+            "{keys}"
+        );
+    }
 }
 
 #[test]

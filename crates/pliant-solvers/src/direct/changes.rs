@@ -26,7 +26,7 @@ pub(super) struct Changes {
     vertex: Vec<u32>,
 }
 
-/// A system as it was factored last by a kernel without blocks, with the judgements on its rows, to
+/// A system as it was factored last by fronts, with the judgements on its rows, to
 /// notice that nothing changed.
 #[derive(Debug, Default)]
 pub(super) struct Kept {

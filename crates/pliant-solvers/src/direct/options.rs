@@ -19,7 +19,7 @@ pub struct DirectOptions {
     pub incompatibility: f64,
     /// Whether `prepare` looks for what changed since the last one, and factors only that and what
     /// comes after it in the elimination tree, if it is little: for steps in which few coefficients
-    /// change, or none, as of linear models. A factor by single entries is kept where nothing
+    /// change, or none, as of linear models. A factor by fronts is kept where nothing
     /// changed. It costs a pass over the entries, and their memory. Results do not depend on it. A
     /// [`BoxSolver`](crate::BoxSolver) with bounded rows always looks.
     pub small_update: bool,

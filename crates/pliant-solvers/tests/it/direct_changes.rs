@@ -86,6 +86,18 @@ fn other_factors_and_failures_in_between_do_no_harm() {
     assert_eq!(step(&mut looking, &mut whole, &fronts), 0);
     fronts.w.values_mut()[0] += 1.0;
     assert_eq!(step(&mut looking, &mut whole, &fronts), 0);
+    // A failure in between: on the diagonal, and beside it.
+    let beside = (0..fronts.n())
+        .map(|i| fronts.w.pattern().row_slots(i))
+        .find(|slots| slots.len() > 1)
+        .map(|slots| slots.start)
+        .unwrap();
+    for (at, bad) in [(0, f64::NAN), (0, -8.0), (beside, f64::NAN)] {
+        let good = std::mem::replace(&mut fronts.w.values_mut()[at], bad);
+        assert!(looking.prepare(&fronts).is_err());
+        fronts.w.values_mut()[at] = good;
+        assert_eq!(step(&mut looking, &mut whole, &fronts), 0);
+    }
     let (s, _) = chain(&mut random, 40, 2);
     let mut s = with_sides(s, &mut random);
     let all = step(&mut looking, &mut whole, &s);

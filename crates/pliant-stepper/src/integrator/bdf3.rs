@@ -2,6 +2,7 @@
 
 use super::{Finished, ImplicitMethod, Past, Relation, Start};
 use pliant_dense::{Vec3, rotation, vec3};
+use std::f64::consts::TAU;
 
 /// The backward differentiation formula of order 3 for steps of any length: with the times
 /// `s_0 = h`, `s_1 = h + h_1`, `s_2 = h + h_1 + h_2` from the last three states to the end of the
@@ -18,7 +19,7 @@ use pliant_dense::{Vec3, rotation, vec3};
 /// two: steps that grow by 1.534 each are the limit of stability (Calvo, Grande and Grigorieff
 /// 1990). Stable for all
 /// `h omega` at angles below 86 degrees from decay (Hairer and Wanner 1996), so that undamped
-/// vibrations with `h omega` below 1.94 grow, by `(h omega)^4/4` per step.
+/// vibrations with `h omega` below 1.94 grow, by about `(h omega)^4/4` per step while that is small.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bdf3;
 
@@ -66,6 +67,17 @@ impl Times {
         let product: f64 = others.map(|(_, s)| s / (s - own)).product();
         -product / own
     }
+}
+
+/// The rotation vector of the rotation of `turn` that is nearest to another one: vectors that differ
+/// by whole turns are one rotation, but not one displacement.
+fn nearest_turn(turn: Vec3, near: Vec3) -> Vec3 {
+    let angle = turn.norm();
+    let axis = match angle > 0.0 {
+        true => turn / angle,
+        false => near.try_normalize(0.0).unwrap_or_default(),
+    };
+    turn + axis * TAU * ((near.dot(&axis) - angle) / TAU).round()
 }
 
 impl ImplicitMethod for Bdf3 {
@@ -141,9 +153,9 @@ impl ImplicitMethod for Bdf3 {
         }
         // Rotations are taken one after the other: back over this step, then over the one before.
         for &at in step.rotations {
-            let back = rotation::exp(-vec3(step.displacement, at));
-            let turn: Vec3 = rotation::log(rotation::multiply(back, rotation::exp(vec3(to_last, at))));
-            to_earlier[at..at + 3].copy_from_slice(turn.as_slice());
+            let (d, last) = (vec3(step.displacement, at), vec3(to_last, at));
+            let turn = rotation::log(rotation::multiply(rotation::exp(-d), rotation::exp(last)));
+            to_earlier[at..at + 3].copy_from_slice(nearest_turn(turn, last - d).as_slice());
         }
         for (to, d) in to_last.iter_mut().zip(step.displacement) {
             *to = -d;

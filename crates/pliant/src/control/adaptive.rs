@@ -361,7 +361,7 @@ impl Trials<'_> {
     /// has the order of the method.
     fn largest_growth(&self) -> f64 {
         match &self.simulation.options.integrator {
-            Integrator::Implicit(method) => 0.5 * method.largest_growth(),
+            Integrator::Implicit(method) => (0.5 * method.largest_growth()).max(1.0),
             _ => f64::INFINITY,
         }
     }

@@ -1,4 +1,4 @@
-//! Measures by which elements of a model break.
+//! Measures by which elements of a model break, and elements that are taken out of it.
 
 use super::Simulation;
 use crate::Error;

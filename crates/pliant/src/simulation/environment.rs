@@ -7,7 +7,7 @@ use pliant_contact::ContactArea;
 use pliant_continuum::{
     RodForces, RodParts, SheetFields, SheetForces, SheetParts, ShellParts, SolidFields, SolidParts,
 };
-use pliant_model::{ComponentId, ElementIndex, Field, ModelError, NodeId, PrescribedMotion, State};
+use pliant_model::{ComponentId, Field, ModelError, NodeId, PrescribedMotion, State};
 use pliant_solvers::complementarity::{ConeProfile, Problem};
 use pliant_stepper::contact::{ContactEvent, ContactFinder, ContactReading, ContactsReport, step};
 use pliant_stepper::observe;
@@ -21,12 +21,21 @@ impl Simulation {
     /// the velocity that the state gives them. Materials with a past go at once from the one that
     /// the state brings to its positions;
     /// [`Model::begin_memory`](pliant_model::Model::begin_memory) makes a state without one.
+    /// [Removed elements](Self::remove_elements) stay at rest, whatever the state says of them.
     ///
     /// # Errors
     /// [`Error::Model`] if the state does not fit the model, is not finite, or a mapping is not
     /// defined there; then nothing changes.
     pub fn set_state(&mut self, state: &State) -> Result<(), Error> {
-        self.take_state(state)?;
+        if self.removed_elements().is_empty() {
+            self.take_state(state)?;
+        } else {
+            // The state may be one of the whole model.
+            let mut still = state.clone();
+            self.system.model.normalize(&mut still)?;
+            self.system.model.bring_to_rest(&mut still)?;
+            self.take_state(&still)?;
+        }
         if self.system.model.internal_count() > 0 {
             self.system.advance_memory(&mut self.motion.state, 0.0);
             self.start_ledger();
@@ -334,88 +343,6 @@ impl Simulation {
         self.plan_anew(&before)?;
         step::find_held(&mut self.system);
         Ok(true)
-    }
-
-    /// Takes elements of mapped nodes out of the model from now on
-    /// ([`Problem::remove_elements`](pliant_model::Problem::remove_elements)): elements of solids,
-    /// sheets and nets, as
-    /// [`Breaking::indices`](crate::Breaking::indices) lists them. The motion goes on as that of a model
-    /// without them from the same positions and velocities: nodes keep their masses, so that
-    /// momentum stays as it is, and one that has lost its last element is a free particle. What the
-    /// elements stored is gone, and `removed` of the next ledger has it. Patterns and plans are
-    /// made anew. Checkpoints hold what is removed.
-    ///
-    /// # Errors
-    /// [`Error::Model`] for elements that cannot be taken out, and as [`Simulation::new`]; then
-    /// nothing changes.
-    pub fn remove_elements(&mut self, elements: &[ElementIndex]) -> Result<(), Error> {
-        let mut all = self.motion.controls.removed.clone();
-        all.extend(elements);
-        all.sort_unstable();
-        all.dedup();
-        if all == self.motion.controls.removed {
-            return Ok(());
-        }
-        let fields = (0..self.model().force_fields().len()).map(ComponentId::ForceField);
-        let fields: Vec<ComponentId> = fields.filter(|field| !self.is_released(*field)).collect();
-        let stored = |simulation: &Self| -> Vec<f64> {
-            fields.iter().map(|field| simulation.potential(*field)).collect()
-        };
-        let before = stored(self);
-        if !self.system.remove(&mut self.motion, &all)? {
-            return Ok(());
-        }
-        self.still_start();
-        let removed: f64 = stored(self)
-            .iter()
-            .zip(&before)
-            .map(|(after, before)| after - before)
-            .sum();
-        self.motion.controls.removed = all;
-        self.plan_without()?;
-        self.motion.ledger.removed += removed;
-        // Forces jump: what methods and the choice of steps remember is of other forces.
-        self.motion.integrator.forget();
-        (self.motion.adaptive.next, self.motion.adaptive.error) = (None, None);
-        Ok(())
-    }
-
-    /// The elements that are out of the model, in order.
-    pub fn removed_elements(&self) -> &[ElementIndex] {
-        self.system.model.removed_elements()
-    }
-
-    /// Takes exactly these elements out of the model.
-    pub(crate) fn impose_removed(&mut self, list: &[ElementIndex]) -> Result<(), Error> {
-        if self.system.remove(&mut self.motion, list)? {
-            self.motion.controls.removed.clear();
-            self.motion.controls.removed.extend_from_slice(list);
-            self.plan_without()?;
-        }
-        Ok(())
-    }
-
-    fn plan_without(&mut self) -> Result<(), Error> {
-        let rows = self.system.model.row_groups().to_vec();
-        self.plan_anew(&rows)?;
-        step::find_held(&mut self.system);
-        Ok(())
-    }
-
-    /// Elements that are gone had no velocities at the start of the last step either: energies of
-    /// rows take the mean of both ends.
-    fn still_start(&mut self) {
-        let model = &self.system.model;
-        for (node, entry) in model.nodes().iter().enumerate() {
-            let size = entry.space.velocity_size();
-            for element in 0..entry.count {
-                let first = entry.first_velocity + element * size;
-                let of_start = self.start.state.velocities.get_mut(first..first + size);
-                if let (true, Some(v)) = (model.is_gone(ElementIndex { node, element }), of_start) {
-                    v.fill(0.0);
-                }
-            }
-        }
     }
 
     /// Gives the simulation a source of contacts, instead of the one it had; plans the system anew.

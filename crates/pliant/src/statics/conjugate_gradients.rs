@@ -2,9 +2,8 @@
 
 use super::equilibrium::{FAR, displace};
 use super::measure::measure;
-use super::newton::Tangent;
-use super::relaxation::find_fictitious_masses;
-use super::residual::{SideRule, fill_tangent, find_residual};
+use super::relaxation::{fill_stiffness, find_fictitious_masses};
+use super::residual::{SideRule, find_residual};
 use super::workspace::{Setting, Workspace};
 use crate::Error;
 
@@ -13,10 +12,12 @@ const BETWEEN: usize = 10;
 /// A search along a direction ends where the force along it is at most this share of that at its
 /// start.
 const TURNED: f64 = 0.1;
-/// Trials of a search at most; the next direction mends what the last one leaves.
-const TRIALS: usize = 8;
+/// Trials of a search at most.
+const TRIALS: usize = 20;
 /// The longest step over the one before in a search.
 const LONGER: f64 = 4.0;
+/// How near to an end of a bracket a trial may be, as a share of it.
+const INSIDE: f64 = 0.1;
 
 /// The iterates of the method: vectors over the independent velocity coordinates.
 struct Directions {
@@ -44,14 +45,16 @@ pub(crate) fn descend(at: &mut Setting<'_>, work: &mut Workspace) -> Result<bool
         force: vec![0.0; n],
         direction: vec![0.0; n],
     };
+    // Searches that led nowhere since the last that did.
+    let mut stuck = 0;
     for iteration in 0..work.progress.most {
-        if iteration % BETWEEN == 0 {
-            fill_tangent(at, work, Tangent::Whole)?;
+        if iteration % BETWEEN == 0 || stuck > 0 {
+            fill_stiffness(at, work)?;
             let residual = measure(at, work);
             if residual <= work.progress.tolerance {
                 return Ok(true);
             }
-            if residual.is_nan() {
+            if residual.is_nan() || stuck > 1 {
                 return Ok(false);
             }
             find_fictitious_masses(at.system, &work.metric, &mut own.stiffness);
@@ -61,9 +64,7 @@ pub(crate) fn descend(at: &mut Setting<'_>, work: &mut Workspace) -> Result<bool
         }
         work.progress.report.iterations += 1;
         own.turn(&at.system.assembler.system().fixed, &work.residual.force);
-        if !own.search(at, work)? {
-            return Ok(false);
-        }
+        stuck = if own.search(at, work)? { 0 } else { stuck + 1 };
     }
     Ok(false)
 }
@@ -108,45 +109,64 @@ impl Directions {
         find_residual(at, work, SideRule::ByLaw)
     }
 
-    /// Goes along the direction to where the force along it nearly vanishes. False if there is no
-    /// way down that counts.
+    /// Goes along the direction to where the force along it nearly vanishes, or at least not beyond.
+    /// False if nothing moved.
     fn search(&self, at: &mut Setting<'_>, work: &mut Workspace) -> Result<bool, Error> {
         let along = |force: &[f64]| force.iter().zip(&self.direction).map(|(f, d)| f * d).sum::<f64>();
         let first = along(&self.force);
         let size = self.direction.iter().zip(&work.metric.inverse_length);
         let size = size.map(|(d, l)| (d * l).abs()).fold(0.0f64, f64::max);
         if !(first > 0.0 && first.is_finite() && size > 0.0) {
-            // Nothing pulls, or nothing is known of the stiffness; the residual tells at the next look.
-            return Ok(first == 0.0);
+            // Nothing pulls, or nothing is known of the stiffness: the residual tells.
+            return Ok(false);
         }
         let longest = FAR / size;
-        // The present place along it, with the force along it there.
-        let mut here = (0.0, first);
+        // Places along it with the forces along it there: the last one that is still before the zero,
+        // and the first one beyond it.
+        let (mut low, mut high) = ((0.0, first), None);
+        let mut here = 0.0;
         let mut next = 1.0f64.min(longest);
         for _ in 0..TRIALS {
-            let found = self.go(at, work, next - here.0);
+            let found = self.go(at, work, next - here);
             let force = along(&work.residual.force);
             // An element that turns over has no force: half of the way.
             if found.is_err() || !force.is_finite() {
-                self.go(at, work, here.0 - next)?;
-                next = 0.5 * (here.0 + next);
+                self.go(at, work, here - next)?;
+                next = 0.5 * (low.0 + next);
                 continue;
             }
-            let before = std::mem::replace(&mut here, (next, force));
+            here = next;
             if force.abs() <= TURNED * first {
-                break;
+                return Ok(true);
             }
-            let slope = (before.1 - force) / (next - before.0);
-            let secant = next + force / slope;
-            let far = (LONGER * next).min(longest);
-            next = match slope > 0.0 && secant > 0.0 {
-                true => secant.min(far),
-                false => far,
+            let before = low;
+            match force > 0.0 {
+                true => low = (here, force),
+                false => high = Some((here, force)),
+            }
+            next = match high {
+                Some((far, pull)) => {
+                    let width = far - low.0;
+                    let secant = low.0 + width * low.1 / (low.1 - pull);
+                    secant.clamp(low.0 + INSIDE * width, far - INSIDE * width)
+                }
+                None => {
+                    let slope = (before.1 - force) / (here - before.0);
+                    let farthest = (LONGER * here).min(longest);
+                    match slope > 0.0 {
+                        true => (here + force / slope).min(farthest),
+                        false => farthest,
+                    }
+                }
             };
-            if next == here.0 {
+            if next == here {
                 break;
             }
         }
-        Ok(here.0 > 0.0)
+        // The energy falls up to the last place before the zero.
+        if here != low.0 {
+            self.go(at, work, low.0 - here)?;
+        }
+        Ok(low.0 > 0.0)
     }
 }

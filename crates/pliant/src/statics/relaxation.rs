@@ -24,7 +24,7 @@ pub(crate) fn relax(at: &mut Setting<'_>, work: &mut Workspace) -> Result<bool, 
     let mut energy = 0.0;
     for step in 0..work.progress.most {
         if step % BETWEEN == 0 {
-            fill_tangent(at, work, Tangent::Whole)?;
+            fill_stiffness(at, work)?;
             let residual = measure(at, work);
             if residual <= work.progress.tolerance {
                 return Ok(true);
@@ -52,6 +52,16 @@ pub(crate) fn relax(at: &mut Setting<'_>, work: &mut Workspace) -> Result<bool, 
         find_residual(at, work, SideRule::ByLaw)?;
     }
     Ok(false)
+}
+
+/// Fills the tangent with all rows, those at a bound of their force among them, which may act before
+/// the next look: masses are then those of the stiffest that it may become.
+pub(crate) fn fill_stiffness(at: &mut Setting<'_>, work: &mut Workspace) -> Result<(), Error> {
+    let free = vec![0; work.unknowns.sides.len()];
+    let sides = std::mem::replace(&mut work.unknowns.sides, free);
+    let filled = fill_tangent(at, work, Tangent::Whole);
+    work.unknowns.sides = sides;
+    filled
 }
 
 /// Finds fictitious masses by the rows of the tangent as filled.

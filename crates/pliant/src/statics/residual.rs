@@ -117,7 +117,13 @@ fn find_deficits(at: &mut Setting<'_>, work: &mut Workspace, group: &RowGroup, r
                 if rule == SideRule::ByLaw {
                     let (lower, upper) = system.model.bounds(group).unwrap_or(FREE);
                     let own = compliance.block(g)[(k - first) * (n + 1)];
-                    lambda[row] = (-phi / own).max(lower).min(upper);
+                    let force = -phi / own;
+                    lambda[row] = force.max(lower).min(upper);
+                    sides[row] = if force < lower {
+                        -1
+                    } else {
+                        i8::from(force > upper)
+                    };
                     0.0
                 } else {
                     let c = &compliance.block(g)[(k - first) * n..][..n];

@@ -169,7 +169,8 @@ fn directions_without_a_marker_stay() {
         at.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-9),
         "{at:?}"
     );
-    assert_eq!(kinematics.place(0), [at[0], at[1], at[2]]);
+    assert_eq!(kinematics.place(0), Some([at[0], at[1], at[2]]));
+    assert_eq!(kinematics.place(1), None);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::super::selections::{self, Candidates};
 use super::super::{Builder, Result};
 use crate::deformable::DeformableParts;
 use crate::event::{Action, BreakingRule};
-use crate::schema::{BreakingSpec, ColliderSpec, RemoveSpec};
+use crate::schema::{BreakingSpec, ColliderSpec, Node, RemoveSpec};
 use crate::source::Where;
 use pliant::continuum::BreakingMeasure;
 use pliant::model::{ElementIndex, NodeId, check_removal};
@@ -15,8 +15,11 @@ use pliant_expression::suggest;
 struct Breakable {
     points: NodeId,
     parts: Vec<BreakingParts>,
-    /// The points of each element, those of the parts one after the other.
+    /// The points of each cell.
     cells: Vec<Vec<usize>>,
+    /// The elements that each cell is, by their numbers over the parts, one after the other; each
+    /// cell is the element of its number where there are none.
+    elements: Vec<Vec<usize>>,
 }
 
 /// All elements that break.
@@ -81,16 +84,20 @@ pub(super) fn removed(builder: &Builder<'_>, event: &str, spec: &RemoveSpec) -> 
     let mut chosen = selections::among(builder, &spec.elements, &of)?;
     chosen.sort_unstable();
     chosen.dedup();
-    let (mut list, mut first): (Vec<ElementIndex>, usize) = (Vec::new(), 0);
+    let elements = chosen.iter().flat_map(|cell| match thing.elements.get(*cell) {
+        Some(elements) => elements.clone(),
+        None => vec![*cell],
+    });
+    let elements: Vec<usize> = elements.collect();
+    let (mut list, mut first): (Vec<Vec<ElementIndex>>, usize) = (Vec::new(), 0);
     for parts in thing.parts {
         let breaking = elements_of(builder, parts, at)?;
         let end = first.saturating_add(breaking.count());
-        let own = chosen.iter().filter(|element| (first..end).contains(element));
-        let own: Vec<usize> = own.map(|element| element.saturating_sub(first)).collect();
-        list.extend(breaking.indices(&own));
+        let own = elements.iter().filter(|element| (first..end).contains(element));
+        list.extend(own.map(|element| breaking.indices(&[element.saturating_sub(first)])));
         first = end;
     }
-    Ok(Action::Remove(list, chosen.len()))
+    Ok(Action::Remove(list))
 }
 
 /// The thing of this name whose elements may go, if nothing keeps them.
@@ -102,11 +109,20 @@ fn breakable(builder: &Builder<'_>, user: &str, name: &str) -> Result<Breakable>
         .find(|deformable| deformable.name == name);
     let thing = match (found.map(|deformable| &deformable.parts), builder.nets.get(name)) {
         (Some(DeformableParts::Solid(parts)), _) => {
-            let elements = parts.iter().flat_map(|part| part.recovery.elements());
+            let own: Vec<_> = parts.iter().flat_map(|part| part.recovery.elements()).collect();
+            let elements = found.map_or(&[][..], |deformable| &deformable.cells);
+            let points = |cell: &Vec<usize>| {
+                let of_elements = cell.iter().flat_map(|element| &own[*element].nodes);
+                let mut points: Vec<usize> = of_elements.copied().collect();
+                points.sort_unstable();
+                points.dedup();
+                points
+            };
             let of = |parts: &pliant::continuum::SolidParts| BreakingParts::Solid(Box::new(parts.clone()));
             Some(Breakable {
                 points: parts[0].nodes,
-                cells: elements.map(|element| element.nodes.clone()).collect(),
+                cells: elements.iter().map(points).collect(),
+                elements: elements.to_vec(),
                 parts: parts.iter().map(of).collect(),
             })
         }
@@ -116,6 +132,7 @@ fn breakable(builder: &Builder<'_>, user: &str, name: &str) -> Result<Breakable>
             Some(Breakable {
                 points: parts.nodes,
                 cells: triangles.chain(quadrangles).collect(),
+                elements: Vec::new(),
                 parts: vec![BreakingParts::Sheet(parts.clone())],
             })
         }
@@ -124,25 +141,43 @@ fn breakable(builder: &Builder<'_>, user: &str, name: &str) -> Result<Breakable>
             points.map(|points| Breakable {
                 points,
                 cells: edges.ends.iter().map(|pair| pair.to_vec()).collect(),
+                elements: Vec::new(),
                 parts: vec![BreakingParts::Lengths(edges.lengths, edges.rests.clone())],
             })
         }
         _ => None,
     };
     let Some(thing) = thing else {
+        let breaks =
+            |parts: &DeformableParts| matches!(parts, DeformableParts::Solid(_) | DeformableParts::Sheet(_));
         let of_solids = builder
             .deformables
             .iter()
-            .filter(|deformable| !matches!(deformable.parts, DeformableParts::Rod(..)));
+            .filter(|deformable| breaks(&deformable.parts));
         let names = of_solids.map(|deformable| deformable.name.as_str());
         let names = names.chain(builder.nets.keys().map(String::as_str));
         let help = suggest::hint(name, "what has elements that break", names);
-        let message = format!("`{name}` is no solid, sheet, net or cable");
+        let message = match found.map(|deformable| &deformable.parts) {
+            Some(DeformableParts::Shell(..)) => {
+                format!("`{name}` is a shell on frames, whose elements do not break")
+            }
+            _ => format!("`{name}` is no solid, sheet, net or cable"),
+        };
         return builder.wrong(&places, message, help);
     };
     if is_collider(builder, thing.points) {
         let message = format!("elements of `{name}` cannot go: a collider is made of them");
         let help = "a collider `Points` is of balls about its points, which stay".to_owned();
+        return builder.wrong(&places, message, Some(help));
+    }
+    let mut nodes = builder.scene.nodes.iter();
+    let skin = nodes.find_map(|node| match node {
+        Node::EmbeddedSurface(skin) if skin.solid == name => Some(&skin.name),
+        _ => None,
+    });
+    if let Some(skin) = skin {
+        let message = format!("elements of `{name}` cannot go: the surface `{skin}` rides in them");
+        let help = "a surface in a solid does not tear; leave one of both out".to_owned();
         return builder.wrong(&places, message, Some(help));
     }
     try_without(builder, &thing, &places)?;
@@ -165,13 +200,17 @@ fn is_collider(builder: &Builder<'_>, points: NodeId) -> bool {
     })
 }
 
-/// Finds out whether the first element of each part can go, which stands for all.
+/// Finds out whether elements can go: the first one of each part alone, whose neighbours
+/// stay, and all of each part together.
 fn try_without(builder: &Builder<'_>, thing: &Breakable, places: &[Where<'_>]) -> Result<()> {
     for parts in &thing.parts {
         let breaking = elements_of(builder, parts.clone(), places[0])?;
-        let list = breaking.indices(&[0]);
-        if let Err(error) = check_removal(&builder.model, &list) {
-            return builder.wrong(places, error.to_string(), None);
+        let all: Vec<usize> = (0..breaking.count()).collect();
+        for elements in [&all[..all.len().min(1)], &all] {
+            let list = breaking.indices(elements);
+            if let Err(error) = check_removal(&builder.model, &list) {
+                return builder.wrong(places, error.to_string(), None);
+            }
         }
     }
     Ok(())

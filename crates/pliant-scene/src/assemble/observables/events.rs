@@ -39,6 +39,15 @@ impl<'a> Room<'_, 'a> {
             list.push(self.event(spec)?);
         }
         let breaking = breaking::rules(builder)?;
+        let is_event = |name: &str| list.iter().any(|event| event.name == name);
+        if let Some(rule) = breaking.iter().find(|rule| is_event(&rule.name)) {
+            let message = format!(
+                "the name `{}` is that of an event and of a rule of `breaking`",
+                rule.name
+            );
+            let help = "results list what both remove by their names".to_owned();
+            return builder.wrong(&[Where::Name(&rule.name)], message, Some(help));
+        }
         Ok(Events {
             list,
             breaking,

@@ -382,3 +382,28 @@ fn explicit_methods_make_the_energy_that_they_are_known_for() {
         assert!((growth / expected - 1.0).abs() < 1e-12, "{growth} {expected}");
     }
 }
+
+/// Free spin about a principal axis is a constant rate of the coordinate: BDF3 is exact, also where a
+/// body turns by more than half a turn in a step or two.
+#[test]
+fn bdf3_counts_whole_turns() {
+    for turn in [1.0, 1.7, 2.4, 3.6] {
+        let mut model = Model::new();
+        let body = model.add_rigid_bodies("rotor", &[Pose::default()]).unwrap();
+        let mass = RigidMass::principal(2.0, [0.1, 0.2, 0.3]);
+        model.add_mass("m", body, Mass::Rigid(vec![mass])).unwrap();
+        let h = 0.01;
+        model
+            .set_body_velocity(body, 0, [0.0; 3], [0.0, 0.0, turn / h])
+            .unwrap();
+        let mut s = Simulation::with_options(model, with(Integrator::bdf3())).unwrap();
+        for k in 1..=12 {
+            s.step(h).unwrap();
+            let half = 0.5 * turn * f64::from(k);
+            let q = &s.positions(body)[3..];
+            // A quaternion and its negative are one rotation.
+            let cosine = (q[0] * half.cos() + q[3] * half.sin()).abs();
+            assert!((cosine - 1.0).abs() < 1e-12, "{turn}, step {k}: {q:?}");
+        }
+    }
+}

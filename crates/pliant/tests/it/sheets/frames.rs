@@ -339,3 +339,41 @@ fn strips_swing_as_beams() {
         "{found:?}"
     );
 }
+
+/// Half of an arch of few cells, at a plane of symmetry under half of the load, sinks as the whole to
+/// a few roundings: its normals on the plane are those of the whole.
+#[test]
+fn half_an_arch_sinks_as_the_whole() {
+    let n = 3;
+    let arch = |half: bool| {
+        let first = if half { n } else { 0 };
+        let mesh = grid([2 * n - first, 2], |u, v| {
+            let along = if half { 0.5 + 0.5 * u } else { u };
+            let turn = 2.0 * (along - 0.5);
+            // To the last bit on the plane.
+            let x = if turn.abs() < 1e-12 { 0.0 } else { turn.sin() };
+            [x, 0.4 * v, turn.cos()]
+        });
+        let across = 2 * n - first + 1;
+        let ends = (0..mesh.nodes.len()).filter(|k| mesh.nodes[*k][2] < 0.6);
+        let mut shell = Shell::isotropic(1e9, 0.3, 0.02).with_clamped(&ends.collect::<Vec<_>>());
+        if half {
+            shell = shell.with_symmetry(&[plane(0, 0.0)]);
+        }
+        let mut model = Model::new();
+        let parts = shell.add_to(&mut model, "arch", &mesh).unwrap();
+        let share = if half { 0.5 } else { 1.0 };
+        let middles = [0, 1, 2].map(|j| j * across + n - first);
+        let simulation = under(model, parts.frames, &middles.map(|k| (k, push(2, -50.0 * share))));
+        middles.map(|k| place(&simulation, parts.frames, k).z - 1.0)
+    };
+    let [whole, half] = [false, true].map(arch);
+    println!("arch sinks by {whole:?}, half of it by {half:?}");
+    for (whole, half) in whole.into_iter().zip(half) {
+        // Equilibria are found to 1e-10 of their forces.
+        assert!(
+            whole < -1e-5 && (half / whole - 1.0).abs() < 1e-9,
+            "{half} {whole}"
+        );
+    }
+}

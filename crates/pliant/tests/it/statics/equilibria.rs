@@ -349,3 +349,33 @@ fn conjugate_gradients_need_a_tenth_of_the_iterations() {
     println!("{found:?}");
     assert!(10 * found[1] < found[0], "{found:?}");
 }
+
+/// A weight on a compliant rope that hangs slack at first, by methods without a factor: it falls
+/// until the rope is as long as its pull wants.
+#[test]
+fn a_slack_rope_is_tightened_without_a_factor() {
+    for method in METHODS {
+        let mut model = Model::new();
+        model.set_gravity([0.0, -9.81, 0.0]).unwrap();
+        let p = model.add_particles("p", &[[0.1, -0.6, 0.0]]).unwrap();
+        model.add_mass("m", p, Mass::Uniform(2.0)).unwrap();
+        let length = Distance::to_points(&[(0, [0.0; 3])]).with_rest_lengths(&[1.0]);
+        let length = model.add_mapped("length", &[p], length).unwrap();
+        let law = UniformCompliance::new(1e-2);
+        let rope = model
+            .add_force_field("rope", length, law, Treatment::Compliance)
+            .unwrap();
+        model.set_bounds(rope, f64::NEG_INFINITY, 0.0).unwrap();
+        // A weak spring holds it where the rope does not.
+        let weak = UniformCompliance::new(0.1);
+        model
+            .add_force_field("weak", p, weak, Treatment::Stiffness)
+            .unwrap();
+        let mut simulation = Simulation::new(model).unwrap();
+        simulation.find_equilibrium(&by(method)).unwrap();
+        let y = simulation.positions(p)[1];
+        // Both springs hang at the origin: 100 (-y - 1) + 10 (-y) = 2 g.
+        let expected = -(2.0 * 9.81 + 100.0) / 110.0;
+        assert!((y - expected).abs() < 1e-8, "{method:?}: {y} {expected}");
+    }
+}

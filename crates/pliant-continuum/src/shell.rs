@@ -214,7 +214,7 @@ impl Shell {
     /// the nodes of the mesh are.
     ///
     /// # Errors
-    /// As [`add_to`](Self::add_to); [`ContinuumError::Conflict`] with planes of symmetry.
+    /// Those of [`add_to`](Self::add_to), and [`ContinuumError::Conflict`] with planes of symmetry.
     pub fn add_on(
         &self,
         model: &mut Model,

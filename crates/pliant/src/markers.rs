@@ -32,10 +32,10 @@ pub struct Marker {
 /// [`Simulation::find_equilibrium`], with the whole second derivative. Joints are exact, loops and
 /// redundant rows are taken, limits and ropes bear as they do at rest.
 ///
-/// Of the model, mappings, hard constraints of positions, force fields whose rows are all of
-/// compliance zero (inextensible ropes, hard limits, exact position motors) and fixed coordinates play
-/// a part; other force fields, compliant joints among them, hard rows of velocities and gravity do
-/// not. Driven rows are where their motions start, unless they are [left out](Self::leave_out).
+/// Mappings, hard constraints of positions, force fields whose rows are all of compliance zero
+/// (inextensible ropes, hard limits, exact position motors) and fixed coordinates of the model play a
+/// part; other force fields, compliant joints among them, hard rows of velocities and gravity do not.
+/// Driven rows are where their motions start, unless they are [left out](Self::leave_out).
 ///
 /// Each search begins where the last one ended, so that places in the order of time follow one
 /// branch where a mechanism has several. Directions that the markers do not determine do not

@@ -17,6 +17,7 @@ use pliant_mesh_io::{
 };
 use pliant_output::directory::{Manifest, ResultDirectory, RunInfo};
 use pliant_run::Runner;
+use pliant_run::inverse_kinematics::MarkerFile;
 use pliant_scene::{Format, SceneError, SceneFile, Settings};
 use pliant_sweep::axis::Axis;
 use pliant_sweep::manifest::Manifest as SweepManifest;
@@ -33,7 +34,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 22] = [
+pub const TARGETS: [Target; 23] = [
     plain("checkpoint", checkpoint),
     plain("expression", expression),
     Target {
@@ -53,6 +54,7 @@ pub const TARGETS: [Target; 22] = [
         ..plain("import_urdf", import_urdf)
     },
     plain("manifest", manifest),
+    plain("markers", markers),
     plain("matrix_market", matrix_market),
     Target {
         seeds: &[("scenes/meshes", "inp")],
@@ -405,6 +407,20 @@ pub fn sweep_axis(data: &[u8]) {
         return;
     }
     check_axis(Axis::parse("--set", &text));
+}
+
+/// Places of markers: each frame has one for each name, later than the one before.
+pub fn markers(data: &[u8]) {
+    let Ok(file) = MarkerFile::from_text(&String::from_utf8_lossy(data)) else {
+        return;
+    };
+    assert!(!file.names.is_empty() && !file.frames.is_empty());
+    assert!(file.frames.is_sorted_by(|a, b| a.time < b.time));
+    for frame in &file.frames {
+        assert_eq!(frame.places.len(), file.names.len());
+        let numbers = frame.places.iter().flatten().flatten();
+        assert!(numbers.into_iter().all(|x| x.is_finite()));
+    }
 }
 
 /// A list of points: all lines have a value for each name.

@@ -77,6 +77,7 @@ replays!(
     import_scn,
     import_urdf,
     manifest,
+    markers,
     matrix_market,
     mesh_inp,
     mesh_msh,

@@ -11,7 +11,8 @@ pub(super) struct Hencky {
 }
 
 impl Hencky {
-    /// Of a shear modulus (Pa). None where the volume is not positive.
+    /// Takes a deformation gradient apart, for a shear modulus (Pa). None where the volume is not
+    /// positive.
     pub(super) fn of(f: &Mat3, shear: f64) -> Option<Self> {
         let principal = Principal::of(f)?;
         Some(Self { shear, principal })

@@ -30,7 +30,7 @@ use std::ops::Range;
 pub struct MuscleFibres {
     /// One for all points, or one for each.
     laws: Vec<MuscleLaw>,
-    /// Of size one, but for those that [`check`](ForceField::check) refuses.
+    /// Directions of size one, but for those that [`check`](ForceField::check) refuses.
     directions: Vec<Vec3>,
     volumes: Vec<f64>,
     activation: f64,

@@ -43,7 +43,8 @@ pub struct ShellStrain {
 }
 
 impl ShellStrain {
-    /// Of the quadrangles of a mesh (m), at rest with these rotations of the frames of its nodes.
+    /// Makes the mapping of the quadrangles of a mesh (m), at rest with these rotations of the frames
+    /// of its nodes.
     /// The first axis of a point runs along the part of the vector `warp` (none) in its tangent
     /// plane, or along the lines from the fourth edge of its quadrangle to the second. The director
     /// of a quadrangle at a node is the mean normal of all that are turned against it by less than

@@ -65,7 +65,7 @@ fn without(model: &Model, list: &[ElementIndex]) -> Result<(Model, Vec<Gone>), M
 /// parameters begin with ([`Problem::remove_elements`]).
 ///
 /// # Errors
-/// As there.
+/// The errors of [`Problem::remove_elements`].
 pub fn check_removal(model: &Model, list: &[ElementIndex]) -> Result<(), ModelError> {
     let (_, gone) = without(model, list)?;
     check_components(model, model.initial_parameters(), &gone)

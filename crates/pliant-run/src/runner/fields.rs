@@ -169,8 +169,11 @@ fn region_frame(simulation: &Simulation, deformable: &Deformable) -> RegionFrame
                 .map(|points| (parts.strains, points.start));
             sheet_frame(
                 &fields,
-                (&parts.cells, &parts.areas),
-                count,
+                Surface {
+                    cells: &parts.cells,
+                    areas: &parts.areas,
+                    points: count,
+                },
                 parts.curvatures.is_some(),
                 removed(simulation, firsts),
             )
@@ -178,8 +181,12 @@ fn region_frame(simulation: &Simulation, deformable: &Deformable) -> RegionFrame
         DeformableParts::Shell(parts, _) => {
             let fields = simulation.shell_fields(parts);
             let count = simulation.model().node(parts.frames).count;
-            let cells = (&parts.cells, &parts.areas[..]);
-            sheet_frame(&fields, cells, count, true, Vec::new())
+            let surface = Surface {
+                cells: &parts.cells,
+                areas: &parts.areas,
+                points: count,
+            };
+            sheet_frame(&fields, surface, true, Vec::new())
         }
         DeformableParts::Rod(parts, _) => {
             let sections: Vec<[f64; 6]> = simulation
@@ -215,17 +222,20 @@ fn removed(simulation: &Simulation, elements: impl Iterator<Item = (NodeId, usiz
         .collect()
 }
 
-/// The frame of a sheet or a shell of these cells and areas, with so many points, without the
-/// elements that are gone.
-fn sheet_frame(
-    fields: &SheetFields,
-    (cells, areas): (&SheetCells, &[f64]),
-    count: usize,
-    moments: bool,
-    removed: Vec<u32>,
-) -> RegionFrame {
+/// The elements of a sheet or a shell.
+#[derive(Clone, Copy)]
+struct Surface<'a> {
+    cells: &'a SheetCells,
+    /// Areas (m^2): of triangles, then of the four points of each quadrangle.
+    areas: &'a [f64],
+    /// Points of the mesh.
+    points: usize,
+}
+
+/// The frame of a sheet or a shell, without the elements that are gone.
+fn sheet_frame(fields: &SheetFields, surface: Surface<'_>, moments: bool, removed: Vec<u32>) -> RegionFrame {
     let equivalents: Vec<f64> = fields.von_mises().collect();
-    let at_points = sheet_points((cells, areas), &equivalents, &removed, count);
+    let at_points = sheet_points(surface, &equivalents, &removed);
     let mut cell_values = vec![
         singles(&fields.stress),
         singles(&one(equivalents.into_iter())),
@@ -241,13 +251,9 @@ fn sheet_frame(
 }
 
 /// Means at the points of a sheet of a number of its elements that are there, by their areas.
-fn sheet_points(
-    (cells, areas): (&SheetCells, &[f64]),
-    values: &[f64],
-    removed: &[u32],
-    count: usize,
-) -> Vec<f64> {
-    let (mut sums, mut weights) = (vec![0.0; count], vec![0.0; count]);
+fn sheet_points(surface: Surface<'_>, values: &[f64], removed: &[u32]) -> Vec<f64> {
+    let Surface { cells, areas, points } = surface;
+    let (mut sums, mut weights) = (vec![0.0; points], vec![0.0; points]);
     let triangles = cells.triangles.iter().map(|t| &t[..]);
     let elements = triangles.chain(cells.quadrangles.iter().map(|q| &q[..]));
     let mut areas = areas.iter();

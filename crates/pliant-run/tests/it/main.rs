@@ -18,6 +18,7 @@ mod formulas;
 mod garbage;
 mod includes;
 mod inspect;
+mod marker_files;
 mod matrix;
 mod pictures;
 mod probes;

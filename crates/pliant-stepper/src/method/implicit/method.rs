@@ -162,9 +162,11 @@ impl NewtonWorkspace {
         Ok(())
     }
 
-    /// Lists the rotations of bodies among the independent coordinates.
+    /// Lists the rotations of bodies among the independent coordinates, which stay for good.
     fn find_rotations(&mut self, model: &Model) {
-        self.equations.rotations.clear();
+        if !self.equations.rotations.is_empty() {
+            return;
+        }
         for node in model.nodes().iter().filter(|node| node.space == Space::Rigid3) {
             let Some(first) = node.first_dof() else { continue };
             let bodies = node.velocity_range().len() / 6;

@@ -145,10 +145,10 @@ pub(crate) const COMMANDS: &[Command] = &[
     command("verify", "the reference cases  [--all]", verify::run),
 ];
 
-/// Writes a picture into `docs/pictures`.
+/// Writes a picture into `docs/book/src/pictures`.
 fn write_picture(name: &str, picture: &str) -> Result<(), String> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../docs/pictures")
+        .join("../docs/book/src/pictures")
         .join(name);
     std::fs::write(&path, picture).map_err(|e| format!("cannot write {}: {e}", path.display()))
 }

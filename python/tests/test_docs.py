@@ -13,7 +13,9 @@ from conftest import ROOT
 import pliant
 
 EXAMPLES = sorted((ROOT / "python" / "examples").glob("*.py"))
-DOCUMENTS = [ROOT / name for name in ("README.md", "python/README.md", "docs/python.md", "docs/gradients.md")]
+BOOK = sorted((ROOT / "docs" / "book" / "src").rglob("*.md"))
+PAGES = [ROOT / "README.md", ROOT / "python" / "README.md", *BOOK]
+DOCUMENTS = [path for path in PAGES if "```python\n" in path.read_text(encoding="utf-8")]
 
 
 def test_doctests_of_the_package() -> None:

@@ -13,7 +13,9 @@ use crate::tidy::Finding;
 use crate::{flags, process};
 
 /// The page; what is above the first heading of a table is its own.
-const PATH: &str = "docs/catalogue.md";
+const PATH: &str = "docs/book/src/reference/catalogue.md";
+/// The root of the repository, seen from the folder of that page.
+const ROOT: &str = "../../../../";
 /// Headings, each with the first word of `**Parents.**` of its components, or with a part of the
 /// path of those without this paragraph; the first that fits counts.
 const SECTIONS: &[(&str, &str)] = &[
@@ -80,7 +82,7 @@ fn page(sources: &Sources) -> (String, Vec<Finding>) {
             let about = one.doc.lines().next();
             let [about, equation] = [about, one.paragraph("Equation")].map(cell);
             let (name, path, used) = (one.item, one.path, used_in(one.item, sources));
-            page += &format!("| [`{name}`](../{path}): {about} | {equation} | {used} |\n");
+            page += &format!("| [`{name}`]({ROOT}{path}): {about} | {equation} | {used} |\n");
         }
     }
     for line in files().flat_map(|file| file.text.lines()) {
@@ -185,7 +187,7 @@ fn used_in(name: &str, sources: &Sources) -> String {
         counted.sort_by_key(|(count, _)| Reverse(*count));
         for (_, path) in counted.iter().take(2) {
             let file = path.rsplit('/').next().unwrap_or(path);
-            links.push(format!("[{file}](../{path})"));
+            links.push(format!("[{file}]({ROOT}{path})"));
         }
     }
     links.join(", ")
@@ -199,7 +201,23 @@ fn cell(text: Option<&str>) -> String {
         out += &format!("`]{}", part.split_once(')').map_or(part, |(_, rest)| rest));
     }
     let out = out.replace("[`", "`").replace("`]", "`").replace('|', "\\|");
-    out.replace("docs/notation.md", "[notation](notation.md)")
+    linked_to_theory(&out)
+}
+
+/// Documentation with the names of chapters of the theory as links.
+fn linked_to_theory(text: &str) -> String {
+    const END: &str = ".md of the book";
+    let mut parts = text.split("theory/");
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        match part.split_once(END) {
+            Some((chapter, rest)) if !chapter.contains(' ') => {
+                out += &format!("[{chapter}](../theory/{chapter}.md){rest}");
+            }
+            _ => out += &format!("theory/{part}"),
+        }
+    }
+    out
 }
 
 #[cfg(test)]
@@ -232,8 +250,8 @@ mod tests {
         let (page, findings) = written(LAW);
         assert_eq!(findings, "");
         let line = "## Force fields\n\n| component | equation | used in |\n|---|---|---|\n\
-            | [`Law`](../crates/pliant-model/src/force_fields/law.rs): A law of a `Length`. | `f = -k \\|x\\|`. | \
-            [rope.ron](../scenes/rope.ron), [law.rs](../crates/pliant-model/tests/it/law.rs) |\n\n## ";
+            | [`Law`](../../../../crates/pliant-model/src/force_fields/law.rs): A law of a `Length`. | `f = -k \\|x\\|`. | \
+            [rope.ron](../../../../scenes/rope.ron), [law.rs](../../../../crates/pliant-model/tests/it/law.rs) |\n\n## ";
         assert!(
             page.starts_with("# Catalogue\n\n## Mappings") && page.contains(line),
             "{page}"

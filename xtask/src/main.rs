@@ -105,7 +105,7 @@ const TASKS: &[Task] = &[
     },
     Task {
         name: "catalogue",
-        summary: "write docs/catalogue.md from the documentation of the components",
+        summary: "write docs/book/src/reference/catalogue.md from the documentation of the components",
         run: catalogue::run,
     },
     Task {

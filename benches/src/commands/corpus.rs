@@ -1,5 +1,5 @@
 //! Every complementarity solver on the contact problems of the corpus: tables, and the pictures of
-//! docs/pictures.
+//! docs/book/src/pictures.
 //!
 //! `cargo xtask bench corpus [--write]`: prints; with `--write` it draws the pictures anew.
 

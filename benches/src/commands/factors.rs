@@ -13,7 +13,7 @@ use std::time::Instant;
 pub(super) fn run(_: &[String]) -> Ended {
     let _ = writeln!(
         std::io::stdout(),
-        "Factor and triangular solves, us per link of a chain or particle of a grid (docs/benchmarks.md).\n\
+        "Factor and triangular solves, us per link of a chain or particle of a grid (docs/lab/solvers.md).\n\
          {:>8} {:>6} | {:>26} | {:>26} | {:>8} | single, per element: columns, entries, updates",
         "what",
         "size",

@@ -3,7 +3,7 @@
 //!
 //! `cargo xtask bench multibody [--quick] [--write] [--only TEXT]`: prints; `--quick` takes two
 //! steps instead of four, `--only` the problems whose names hold the text; with `--write` it draws
-//! `docs/pictures/multibody.svg` anew.
+//! `docs/book/src/pictures/multibody.svg` anew.
 
 use super::{Ended, write_picture};
 use pliant_benches::multibody::{Failure, PROBLEMS, Problem};

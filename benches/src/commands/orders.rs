@@ -3,7 +3,7 @@
 //!
 //! `orders [stiffness] [work-precision] [--quick] [--write] [--peers]`: prints one of the three,
 //! errors and energies where none is named. `--quick` takes 20 periods instead of 1000; with
-//! `--write` it draws `docs/pictures/orders.svg` and `energies.svg`, `stiffness.svg`,
+//! `--write` it draws `docs/book/src/pictures/orders.svg` and `energies.svg`, `stiffness.svg`,
 //! `work-precision.svg` anew; with `--peers` Rapier is beside the work for precision.
 
 mod sweeps;

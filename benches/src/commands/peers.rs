@@ -3,7 +3,7 @@
 //! `cargo xtask bench peers [--scene A,B,C,D] [--only pliant,rapier,mujoco] [--cap SECONDS]
 //! [--python PATH] [--json FILE] [--quick] [--write]`. The Python of MuJoCo is made under `target/`
 //! at the first run; without one its rows say why. Rows are printed as they are measured; `--write`
-//! puts the tables into `docs/benchmarks.md` and draws `docs/pictures/peers-*.svg`.
+//! puts the tables into `docs/lab/peers.md` and draws `docs/book/src/pictures/peers-*.svg`.
 
 use super::{Ended, write_picture};
 use pliant_benches::peers::{
@@ -53,7 +53,7 @@ pub(super) fn run(words: &[String]) -> Ended {
     std::fs::write(&file, format!("{:#}\n", json(&rows)))
         .map_err(|e| format!("cannot write {}: {e}", file.display()))?;
     if arguments.write {
-        let path = root.join("docs/benchmarks.md");
+        let path = root.join("docs/lab/peers.md");
         let mut document = std::fs::read_to_string(&path)?;
         for scene in &arguments.scenes {
             document = replace(&document, *scene, &table(*scene, &rows))?;

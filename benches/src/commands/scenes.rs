@@ -44,7 +44,7 @@ pub(super) fn run(arguments: &[String]) -> Ended {
     ];
     let _ = writeln!(
         std::io::stdout(),
-        "Chain of boxes on ball joints (docs/benchmarks.md), h = 0.01 s, one thread; linear solves per step in the last column."
+        "Chain of boxes on ball joints (docs/lab/chains.md), h = 0.01 s, one thread; linear solves per step in the last column."
     );
     let _ = writeln!(
         std::io::stdout(),
@@ -243,7 +243,7 @@ fn stiff_springs() {
     let _ = writeln!(std::io::stdout());
     let _ = writeln!(
         std::io::stdout(),
-        "Tension of a hanging spring, relative error after settling (docs/benchmarks.md)."
+        "Tension of a hanging spring, relative error after settling (docs/lab/solvers.md)."
     );
     let _ = writeln!(
         std::io::stdout(),

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 const HELP: &str = "\
-Times the direct solver on families of systems (docs/benchmarks.md), one thread unless said.
+Times the direct solver on families of systems (docs/lab/solvers.md), one thread unless said.
 
   --quick       small sizes and short runs
   --large       with the largest sizes (minutes, gigabytes)

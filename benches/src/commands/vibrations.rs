@@ -1,7 +1,7 @@
 //! A clamped beam that swings freely: its energy over many periods.
 //!
 //! `cargo xtask bench vibrations [--quick] [--write]`: prints; `--quick` takes 20 periods instead
-//! of 1000; with `--write` it draws `docs/pictures/vibrations.svg` anew.
+//! of 1000; with `--write` it draws `docs/book/src/pictures/vibrations.svg` anew.
 
 use super::{Ended, write_picture};
 use pliant::prelude::*;

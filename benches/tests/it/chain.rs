@@ -25,7 +25,7 @@ fn swing(links: usize, last_mass: f64, steps: usize, mode: GeometricStiffness) -
 
 #[test]
 fn heavy_chains_hold_and_never_gain_energy() {
-    // What docs/benchmarks.md promises; the tenth significant digit of an energy is rounding.
+    // What docs/lab/chains.md promises; the tenth significant digit of an energy is rounding.
     for (links, mass, steps, gap) in [(10, 1e3, 500, 1e-4), (10, 1e6, 500, 5e-4), (100, 1e3, 200, 1e-4)] {
         let (worst, rise) = swing(links, mass, steps, GeometricStiffness::Full);
         assert!(

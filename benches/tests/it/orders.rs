@@ -1,4 +1,4 @@
-//! SDIRK2 from soft to hard: the figure of `docs/benchmarks.md`, at a few of its points.
+//! SDIRK2 from soft to hard: the figure of `docs/lab/integrators.md`, at a few of its points.
 
 use pliant::prelude::*;
 use pliant_benches::orders::stiffness::CHAINS;

@@ -241,7 +241,7 @@ fn pliant_meets_the_reference_of_the_swinging_chain() {
     for contender in contenders(Program::Pliant, &case, &none) {
         let row = run(&case, &contender, 1e3);
         assert_eq!(row.outcome, Outcome::Finished);
-        // docs/benchmarks.md has 1.4 mm for SDIRK2, and 0.13 and 0.137 m for implicit Euler.
+        // docs/lab/peers.md has 1.4 mm for SDIRK2, and 0.13 and 0.137 m for implicit Euler.
         let most = if row.setting.starts_with("SDIRK2") {
             2e-3
         } else {

@@ -63,7 +63,7 @@ fn list(parts: &Map<String, Value>) -> String {
         }
     }
     text.push_str(
-        "\n`pliant components NAME` shows the keys of one of them, docs/scenes.md their meaning.\n",
+        "\n`pliant components NAME` shows the keys of one of them; the book has what they mean, under Reference.\n",
     );
     text
 }

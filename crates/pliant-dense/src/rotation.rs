@@ -3,7 +3,7 @@
 //! `exp` takes a rotation vector (axis times angle, radians) to a quaternion, `log` goes back to
 //! the vector of angle at most pi. The Jacobians are the *right* ones (body axes):
 //! `exp(r + d) ~= exp(r) exp(J_r(r) d)`; the left ones are their transposes. Source:
-//! docs/notation.md; closed forms re-derived, series below an angle of 1e-2 so that every
+//! theory/kinematics.md of the book; closed forms re-derived, series below an angle of 1e-2 so that every
 //! coefficient keeps full precision.
 
 use crate::{Mat3, Vec3, skew};

@@ -253,7 +253,7 @@ impl Assembler {
 
     /// Fills the system of a position correction: `min |dx|^2 / 2` in the metric, subject to
     /// `J dx = -phi` on the hard rows; compliant rows take no part but in [`Metric::Elastic`]
-    /// (docs/notation.md). Allocates nothing.
+    /// (theory/step.md of the book). Allocates nothing.
     pub fn fill_correction(
         &mut self,
         problem: &Problem,

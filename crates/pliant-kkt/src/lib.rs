@@ -1,7 +1,7 @@
 //! From a mechanical model to a KKT system: planned once, filled every step.
 //!
 //! This crate has the *plan* (composed Jacobian patterns, slots of every block in `W`, `J` and `R`)
-//! and the *fill* (the numbers of one step, in the notation of docs/notation.md):
+//! and the *fill* (the numbers of one step, in the notation of theory/step.md of the book):
 //!
 //! ```math
 //! W = M + h alpha B + h^2 alpha beta (K - G),   c = h f - h^2 alpha (K - G) v

@@ -86,7 +86,7 @@ impl GeometricTerms {
     }
 }
 
-/// One step of the two-parameter family of docs/notation.md.
+/// One step of the two-parameter family of theory/step.md of the book.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scheme {
     /// Time step `h` (s), positive.

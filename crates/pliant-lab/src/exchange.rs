@@ -3,7 +3,7 @@
 //! One JSON text holds everything small; matrices are in the Matrix Market format, either in texts
 //! of their own (`name.W.mtx`, readable by any program for sparse matrices) or as lines within the
 //! JSON. Numbers come back to the last bit; infinite and undefined ones are the strings `"inf"`,
-//! `"-inf"`, `"nan"`. docs/solvers.md describes every field.
+//! `"-inf"`, `"nan"`. reference/solvers.md of the book describes every field.
 //!
 //! This module makes texts and reads texts; it never opens a file.
 //!

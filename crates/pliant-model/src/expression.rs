@@ -15,9 +15,9 @@ const MOST_PLACES: usize = 8;
 /// A number written as an expression of named coordinates, `"hypot(a.x - b.x, a.y - b.y) - 1"`,
 /// with first and second derivatives that are exact to rounding.
 ///
-/// The language is that of scene files (docs/scenes.md): `+ - * / ^`, functions from `sqrt` to
-/// `smoothstep`, and choices, `if(x < 0, 0, x^2)`. It is read once and evaluated without
-/// allocation. Where it has no value or no derivative it gives an error and no number.
+/// The language is that of scene files (reference/scenes/expressions.md of the book): `+ - * / ^`,
+/// functions from `sqrt` to `smoothstep`, and choices, `if(x < 0, 0, x^2)`. It is read once and
+/// evaluated without allocation. Where it has no value or no derivative it gives an error and no number.
 ///
 /// ```
 /// use pliant_model::Expression;

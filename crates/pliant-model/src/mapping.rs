@@ -210,7 +210,7 @@ pub trait Mapping: Debug + Send + Sync {
     }
 
     /// Writes the symmetric part of `G = d(J^T f)/dx` for a fixed child force `f`: per element a
-    /// square block over its dependencies (docs/notation.md).
+    /// square block over its dependencies (theory/kinematics.md of the book).
     fn geometric_stiffness(&self, _parents: Parents<'_>, _force: &[f64], _out: &mut Blocks) {}
 
     /// The evaluation of a few elements at a time, for who shares the work among threads or wants a

@@ -13,7 +13,7 @@ use pliant_dense::{Mat3, vec3};
 /// **Equation.** Kinetic energy `sum m_e |v_e|^2/2` of points and scalars, `(m |v|^2 + w . I w)/2`
 /// of bodies (`w` in body axes), `sum m_ij v_i . v_j/2` of coupled elements; weight `m g` where
 /// positions are places. On a mapped node it is carried to the independent degrees of freedom by
-/// `J^T M J`, with the velocity-dependent term (docs/notation.md).
+/// `J^T M J`, with the velocity-dependent term (theory/kinematics.md of the book).
 ///
 /// **Use.** Point masses, rigid bodies, and meshes of a density: see the constructors for lumped
 /// and consistent masses.

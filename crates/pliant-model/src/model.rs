@@ -54,8 +54,8 @@ pub enum ComponentId {
 /// How a force field enters the system.
 ///
 /// **Equation.** As a stiffness it adds `h alpha B + h^2 alpha beta K` to `W`; as a compliance it
-/// gives rows with `C lambda = -(phi + d dphi/dt)`, `C = K^-1` (docs/notation.md). Both are the
-/// same step, to rounding on linear mappings.
+/// gives rows with `C lambda = -(phi + d dphi/dt)`, `C = K^-1` (theory/notation.md of the book).
+/// Both are the same step, to rounding on linear mappings.
 ///
 /// **Use.** `Auto` where the stiffness may become large, or is not known beforehand; `Compliance`
 /// for what is nearly or quite hard, and for what is driven or bounded; `Stiffness` for fields over
@@ -80,8 +80,8 @@ pub enum Treatment {
 ///
 /// **Equation.** The continuous constraint is `phi(x) = 0` with `dphi/dt = J v`; the row says how
 /// the step holds it, with the multiplier `lambda` (N, N m) as the force. The rows as they enter
-/// the system are in docs/notation.md. `beta` is the weight of the end of the step in velocities,
-/// `h` (s) the step, `v+` the velocity at its end.
+/// the system are in theory/notation.md of the book. `beta` is the weight of the end of the step in
+/// velocities, `h` (s) the step, `v+` the velocity at its end.
 ///
 /// **Use.** `Position` unless there is a reason: `CurvedPosition` for accurate smooth motion,
 /// `Velocity` with stabilisation and for what has a speed and no place (motors, friction),

@@ -61,7 +61,7 @@ impl Space {
 
     /// Moves positions along a displacement in velocity coordinates: `x (+) step`, for all elements
     /// of a node. For bodies `p += dp` and `q <- q exp(dr)` with `dr` in body axes, renormalised
-    /// (docs/notation.md).
+    /// (theory/notation.md of the book).
     ///
     /// # Panics
     /// If the slices do not hold the same number of elements.

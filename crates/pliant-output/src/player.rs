@@ -7,10 +7,10 @@
 //! as escaped text. So no name can inject markup.
 //!
 //! The page understands options behind `#`, such as `#t=1.25&paused&hide=ground`, which
-//! `docs/scenes.md` lists. It reports in `<output id="status">` either `ready frames=120 time=0.350
-//! drawn=17` (`drawn`: points + segments + triangles + bodies, joints and arrows of the last
-//! picture) or `error: ...`, and with the option `state` the numbers of the picture as JSON in
-//! `<output id="state">`; `cargo xtask player` tests pages by these.
+//! reference/scenes/results.md of the book lists. It reports in `<output id="status">` either
+//! `ready frames=120 time=0.350 drawn=17` (`drawn`: points + segments + triangles + bodies, joints
+//! and arrows of the last picture) or `error: ...`, and with the option `state` the numbers of the
+//! picture as JSON in `<output id="state">`; `cargo xtask player` tests pages by these.
 //!
 //! # The data of the page
 //!

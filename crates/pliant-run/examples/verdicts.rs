@@ -1,6 +1,6 @@
 //! Whether a card house and a masonry arch stand: with every solver of contacts and two steps. No
 //! solver says what another denies; those that do not reach the tolerance in some step say so.
-//! Makes a table of `docs/benchmarks.md`.
+//! Makes a table of `docs/lab/integrators.md`.
 //!
 //! `cargo run --release -p pliant-run --example verdicts`
 

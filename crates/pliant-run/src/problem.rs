@@ -1,6 +1,6 @@
 //! Files of problems for the solvers: a failing solve that is sent, a problem that is tried.
 //!
-//! The format is that of [`pliant_lab::exchange`]; docs/solvers.md describes it.
+//! The format is that of [`pliant_lab::exchange`]; reference/solvers.md of the book describes it.
 
 use pliant_lab::exchange::{ExchangeError, Layout, Record};
 use pliant_mesh_io::read_file;

@@ -1,6 +1,6 @@
 //! Saddle-point (KKT) systems: the problem statement, honest residuals and solvers.
 //!
-//! The problem, in the notation of docs/notation.md:
+//! The problem, in the notation of the book:
 //!
 //! ```math
 //! [  W  -J^T ] [ x  ]   [ c ]

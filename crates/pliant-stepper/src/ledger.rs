@@ -56,7 +56,7 @@ pub struct Ledger {
 
 /// Parts of [`Ledger::numerical`] (J), which is their sum. They are exact for the equations that
 /// the theta method solves, with what the ledger enters elsewhere taken out; see "Energy" in
-/// docs/notation.md for the terms. Negative numbers take energy out.
+/// theory/energy.md of the book for the terms. Negative numbers take energy out.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct NumericalParts {

@@ -240,7 +240,7 @@ pub struct Options {
     pub accept_failed_steps: bool,
     /// Take the numerical part of the ledger of linear steps apart
     /// ([`Ledger::parts`](crate::Ledger::parts)), which makes a step about a tenth longer, of a net
-    /// of compliant threads three quarters (`docs/benchmarks.md`); without, the default, all of it
+    /// of compliant threads three quarters (`docs/lab/integrators.md`); without, the default, all of it
     /// is `undivided`. Runs of scenes do.
     pub numerical_parts: bool,
     /// Tolerances and limits of the solvers.
@@ -248,7 +248,7 @@ pub struct Options {
 }
 
 /// Tolerances and limits of the solvers of a step. The defaults are meant for all models; the keys
-/// of a scene file are in the appendix of `docs/scenes.md`.
+/// of a scene file are in the appendix of the reference of scenes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tuning {
     /// How nonlinear equations are solved, if the method has any.

@@ -6,7 +6,7 @@
 //! of its files changes. Nothing but the page and its socket is served, and neither without the
 //! token in the address.
 //!
-//! `docs/view.md` describes the protocol. The crate computes no mechanics of its own.
+//! reference/view.md of the book describes the protocol. The crate computes no mechanics of its own.
 
 mod files;
 mod http;

@@ -1,7 +1,8 @@
 //! The errors of friction pyramids: a particle slides on a plane in several directions, and
 //! friction takes this share of `mu N` from its slip.
 //!
-//! `cargo run -p pliant --example friction_directions` prints the table of docs/scenes.md.
+//! `cargo run -p pliant --example friction_directions` prints the table of the book's
+//! reference/scenes/contact.md.
 
 use pliant::contact::{Contact, ContactFinder, ContactKey, ContactLaw, ContactList, FrictionModel};
 use pliant::kkt::Support;

@@ -280,7 +280,7 @@ pub(super) fn draw(root: &Path, scratch: &Path) -> Result<(), String> {
     }
     let until = number(&state, "/time")? + 0.9;
     page.until("a pull", |state| state["time"].as_f64() > Some(until))?;
-    page.screenshot(&root.join("docs/pictures/view-stack.png"))?;
-    println!("docs/pictures/view-stack.png: written");
+    page.screenshot(&root.join("docs/book/src/pictures/view-stack.png"))?;
+    println!("docs/book/src/pictures/view-stack.png: written");
     Ok(())
 }

@@ -7,7 +7,7 @@ use super::{Browser, checks, live};
 /// Width and height of a picture (px).
 const SIZE: [usize; 2] = [1000, 680];
 
-/// File in `docs/pictures/`, scene, and address of the picture.
+/// File in `docs/book/src/pictures/`, scene, and address of the picture.
 const PICTURES: [(&str, &str, &str); 2] = [
     (
         "player-gripper.png",
@@ -26,10 +26,10 @@ pub(super) fn draw(browser: &Browser, root: &Path, scratch: &Path) -> Result<(),
     for (file, scene, words) in PICTURES {
         let out = scratch.join(scene);
         checks::simulate(&root.join(format!("scenes/{scene}.ron")), &out)?;
-        let path = root.join("docs/pictures").join(file);
+        let path = root.join("docs/book/src/pictures").join(file);
         let url = format!("file://{}#{words}", out.join("play.html").display());
         browser.screenshot_of(SIZE, &url, &path)?;
-        println!("docs/pictures/{file}: written");
+        println!("docs/book/src/pictures/{file}: written");
     }
     live::draw(root, scratch)
 }

@@ -10,9 +10,9 @@ const REQUIRED: &[&str] = &[
     "CONTRIBUTING.md",
     "LICENSE",
     "docs/architecture.md",
-    "docs/notation.md",
+    "docs/book/src/theory/notation.md",
     "docs/benchmarks.md",
-    "docs/glossary.md",
+    "docs/book/src/glossary.md",
 ];
 const DECISIONS: &str = "docs/decisions/";
 const ARCHITECTURE: &str = "docs/architecture.md";
@@ -110,9 +110,9 @@ mod tests {
         ("CONTRIBUTING.md", "x"),
         ("LICENSE", "x"),
         ("docs/architecture.md", "`pliant-model`, `benches/`"),
-        ("docs/notation.md", "x"),
+        ("docs/book/src/theory/notation.md", "x"),
         ("docs/benchmarks.md", "x"),
-        ("docs/glossary.md", "x"),
+        ("docs/book/src/glossary.md", "x"),
         ("docs/decisions/0001.md", "x"),
         ("benches/src/lib.rs", "//! Scenes.\n"),
     ];

@@ -1,4 +1,4 @@
-//! Words that the project has given up for those of the field; `docs/glossary.md` explains both.
+//! Words that the project has given up for those of the field; `docs/book/src/glossary.md` explains both.
 
 use super::Finding;
 use crate::shapes::Shapes;
@@ -52,7 +52,7 @@ const STRUCK: &[(&str, In, &str)] = &[
 
 /// Files that speak of the words themselves.
 const ABOUT_WORDS: &[&str] = &[
-    "docs/glossary.md",
+    "docs/book/src/glossary.md",
     "xtask/src/tidy/words.rs",
     "xtask/src/tidy/allowed.rs",
 ];

@@ -324,8 +324,8 @@ impl GeometricLoad<'_> {
     /// The torque `tau` of all forces on a body is balanced by the inertial load `-dm w' x r` of
     /// its points, whose own `G = sum [r][g]` is `-[w'] S` with `S = tr(I)/2 - I`, the second
     /// moment of mass. With it the whole load is in equilibrium, where the symmetric part of `G` is
-    /// the exact one (docs/notation.md); without it a force across a thin link couples its spin
-    /// about the long axis with bending, and `W` turns indefinite for no physical reason.
+    /// the exact one (theory/kinematics.md of the book); without it a force across a thin link
+    /// couples its spin about the long axis with bending, and `W` turns indefinite for no physical reason.
     pub(super) fn add_bodies(&self, blocks: &mut ElementBlocks, target: &mut Target<'_>) {
         let Step {
             problem,

@@ -88,7 +88,7 @@ pub(super) fn fill_bounds(problem: &Problem, scheme: &Scheme, out: &mut [(f64, f
 }
 
 impl Rows<'_> {
-    /// `R` and `b` in the velocity-change form (docs/notation.md), and the error of `b`, for the
+    /// `R` and `b` in the velocity-change form (theory/step.md of the book), and the error of `b`, for the
     /// rounding of the coordinates.
     pub(super) fn fill(self, rounding: f64, system: &mut KktSystem, scratch: &mut LawScratch) {
         self.fill_rounding(rounding, &mut system.b_rounding);

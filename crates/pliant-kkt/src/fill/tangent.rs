@@ -198,7 +198,7 @@ pub struct NewtonResiduals<'a> {
     /// The residual of the equations of motion as an impulse (N s, N m s), by independent
     /// coordinate.
     pub primal: &'a [f64],
-    /// Deficits of the rows: `C lambda + alpha (phi + ...) + ...` of docs/notation.md or its
+    /// Deficits of the rows: `C lambda + alpha (phi + ...) + ...` of theory/step.md of the book or its
     /// hard counterpart.
     pub deficit: &'a [f64],
     /// The impulses of the iterate, by row (N s, N m s).

@@ -1,5 +1,5 @@
 //! Random graphs of everything: the assembled system against dense products of local blocks, finite
-//! differences of positions and of forces, and the formulas of docs/notation.md.
+//! differences of positions and of forces, and the formulas of theory/step.md of the book.
 
 mod build;
 mod dense;
@@ -495,7 +495,7 @@ fn bias_of(own: f64, i: usize, bias: &[f64], m: &Problem) -> Vec<f64> {
     out
 }
 
-/// The three forms of the unknown are one equation (docs/notation.md). With `c + W v` and `b - J v`
+/// The three forms of the unknown are one equation (theory/step.md of the book). With `c + W v` and `b - J v`
 /// instead of `c` and `b` the unknown is the velocity at the end of the step, with `c/h` and `b/h`
 /// it is the acceleration, and the multipliers are forces.
 #[test]

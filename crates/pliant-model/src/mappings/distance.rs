@@ -9,7 +9,7 @@ use pliant_dense::{Mat3, Vec3};
 ///
 /// **Equation.** `x_c = |a - b| - rest` (m) for each pair of ends. With `l = |a - b|` and
 /// `u = (a - b)/l`: `J = (u^T, -u^T)`, `(dJ/dt) v = (|w|^2 - (u.w)^2)/l` for the relative velocity
-/// `w`, and `G = (f/l)(I - u u^T)` on `a - b` (docs/notation.md). Not defined at length zero.
+/// `w`, and `G = (f/l)(I - u u^T)` on `a - b` (theory/kinematics.md of the book). Not defined at length zero.
 ///
 /// **Parents.** Points of space, the plane or the line.
 ///

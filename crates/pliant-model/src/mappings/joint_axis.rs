@@ -11,7 +11,7 @@ use pliant_dense::{Mat3, Vec3};
 /// numbered 0, 1, 2.
 ///
 /// **Equation.** With `t = R_A^T (p_B - p_A)`, `C = R_A^T R_B`, and axes `a_i` of A, `b_j` of B;
-/// see docs/notation.md for the derivatives.
+/// see theory/kinematics.md of the book for the derivatives.
 ///
 /// **Use.** The coordinates of [`JointCoordinates`](crate::JointCoordinates), for joints that no
 /// [`JointKind`](crate::JointKind) is.

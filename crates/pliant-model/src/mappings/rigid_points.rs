@@ -11,7 +11,7 @@ use pliant_dense::{Mat3, Vec3, skew, vec3};
 ///
 /// **Equation.** `x_c = p + R r` (m) with `r` in body axes (m). With angular velocity in body axes:
 /// `J = (I, -R [r])`, `(dJ/dt) v = R (w x (w x r))`, and for a force `f` the rotational block
-/// `G = sym([r] [R^T f])` (docs/notation.md).
+/// `G = sym([r] [R^T f])` (theory/kinematics.md of the book).
 ///
 /// **Parents.** Bodies.
 ///

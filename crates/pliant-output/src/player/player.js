@@ -105,7 +105,7 @@ class Player {
     this.queue();
   }
 
-  /** The address line: see docs/scenes.md. */
+  /** The address line: see reference/scenes/results.md of the book. */
   readHash(first) {
     const words = new URLSearchParams(window.location.hash.slice(1));
     // A list of names: each by itself, or several between commas.

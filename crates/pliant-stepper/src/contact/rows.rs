@@ -114,7 +114,7 @@ impl RowSystem {
         Ok(())
     }
 
-    /// Right-hand sides and compliances of the rows in the velocity-change form (docs/notation.md).
+    /// Right-hand sides and compliances of the rows in the velocity-change form (theory/step.md of the book).
     /// Outside of an impact there is no friction of its expansions.
     pub(super) fn fill_laws(
         &mut self,

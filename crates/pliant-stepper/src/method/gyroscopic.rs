@@ -6,7 +6,7 @@ use pliant_kkt::Scheme;
 use pliant_model::{Model, State};
 
 /// The body-axes angular velocity `w*` with `I (w* - w) + h w* x I w* = 0`, by Newton from `w`
-/// (docs/notation.md). `None` if it does not converge.
+/// (theory/step.md of the book). `None` if it does not converge.
 pub(crate) fn implicit_spin(inertia: &Mat3, w: Vec3, h: f64) -> Option<Vec3> {
     let scale = (inertia * w).norm();
     let mut x = w;

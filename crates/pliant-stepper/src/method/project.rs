@@ -28,7 +28,7 @@ impl Projected {
 
 /// Projects the velocities of a motion on its hard rows of two sides, `min |dv|_M^2/2` subject to
 /// `J dv = -J v`; rows that are driven keep the velocities that they have. Without that, weights
-/// below 1 turn what contradicts round in every step (docs/notation.md). Nothing changes where rows
+/// below 1 turn what contradicts round in every step (theory/step.md of the book). Nothing changes where rows
 /// and velocities agree, nor where rows contradict each other, of which the step will tell. Returns
 /// the kinetic energy that it changed. Cost: a pass over the rows; of a start that contradicts them
 /// an evaluation, a factor and a copy of the state.

@@ -2,8 +2,8 @@
 
 use crate::{Error, Integrator, Simulation};
 
-/// How to come to rest: implicit steps whose velocity is scaled down after each (docs/notation.md).
-/// They are implicit Euler's, by [`Integrator::Theta`] or, for materials that yield, by
+/// How to come to rest: implicit steps whose velocity is scaled down after each (theory/statics.md
+/// of the book). They are implicit Euler's, by [`Integrator::Theta`] or, for materials that yield, by
 /// [`Integrator::Nonlinear`], whatever method takes the steps of the motion: a method that hardly
 /// damps stiff springs does not come to rest.
 ///

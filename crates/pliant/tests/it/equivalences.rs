@@ -63,7 +63,7 @@ fn stiffness_is_compliance_for_moderate_springs() {
 
 /// Order of the whole scheme on the nonlinear truss, against a fine step of the second-order
 /// scheme: 1 and 2. (With material damping the dropped derivative of `J v` leaves a small
-/// first-order term; docs/notation.md says so.)
+/// first-order term; theory/step.md of the book says so.)
 #[test]
 fn orders_of_convergence() {
     let end = |weight: f64, h: f64| {

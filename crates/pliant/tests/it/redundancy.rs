@@ -87,7 +87,7 @@ fn an_overbraced_square_is_solved() {
 }
 
 /// Position corrections converge quadratically and reach the constraint from far off
-/// (docs/notation.md).
+/// (theory/step.md of the book).
 #[test]
 fn stabilisation_reaches_the_constraints() {
     for metric in [Metric::Mass, Metric::Response, Metric::Elastic] {

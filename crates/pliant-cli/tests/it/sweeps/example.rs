@@ -18,7 +18,7 @@ fn elliptic(k: f64) -> f64 {
 #[test]
 fn the_example_of_the_documentation_is_right() {
     let dir = tempfile::tempdir().unwrap();
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/sweeps.md");
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/book/src/reference/sweeps.md");
     let page = text(&page);
     let block = |kind: &str| {
         page.split_once(&format!("```{kind}\n"))

@@ -1,4 +1,4 @@
-//! Rows by the formulas of docs/notation.md.
+//! Rows by the formulas of theory/step.md of the book.
 
 use super::build::Rows;
 use super::dense::{close, product, solve};

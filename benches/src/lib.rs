@@ -7,6 +7,7 @@
 //! (`cargo bench`).
 
 pub mod beams;
+mod book;
 pub mod candidates;
 pub mod chain;
 pub mod families;

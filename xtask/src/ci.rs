@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::error::Error;
 use crate::petsc::NOT_RUN;
-use crate::{docs, examples, flags, petsc, process, python, tidy, verify};
+use crate::{book, docs, examples, flags, petsc, process, python, tidy, verify};
 
 /// One gate.
 struct Step {
@@ -114,6 +114,10 @@ fn steps() -> Result<Vec<Step>, Error> {
         Step {
             name: "doc",
             action: Action::Program(docs::command()?),
+        },
+        Step {
+            name: "book",
+            action: Action::Task(book::run),
         },
         Step {
             name: "tidy",

@@ -1,18 +1,21 @@
-//! `cargo xtask keys`: the keys of the entries of a scene as types of Python, from the structs that
-//! read them.
+//! `cargo xtask keys`: the keys of the entries of a scene as types of Python, and the documentation
+//! of all keys and kinds as a text that the schema of scenes is described with, from the structs
+//! and enums that read them.
 //!
 //! The types of values are those of numbers, texts and lists; what has kinds of its own is `Any`.
-//! `tidy` checks that the file is up to date.
+//! `tidy` checks that the files are up to date.
 
 use std::collections::BTreeMap;
 
 use crate::error::Error;
-use crate::sources::Sources;
+use crate::sources::{File, Sources};
 use crate::tidy::Finding;
 use crate::{flags, process};
 
 /// The file of Python.
 const PATH: &str = "python/pliant/keys.py";
+/// The file of meanings.
+const MEANINGS: &str = "crates/pliant-scene/src/describe/meanings.txt";
 /// The folder of the structs, and the file beside it.
 const SCHEMA: &str = "crates/pliant-scene/src/schema";
 /// Calls of `pliant.Scene`: the type of their keys, the struct, and keys that are arguments of
@@ -76,6 +79,8 @@ Each: TypeAlias = Union[Number, List]
 #[derive(Clone, Debug, PartialEq)]
 struct Key {
     name: String,
+    /// Its documentation, in one line.
+    doc: String,
     /// Its type in Rust.
     of: String,
     is_required: bool,
@@ -84,29 +89,30 @@ struct Key {
 /// Writes the file.
 pub(crate) fn run(args: &[String]) -> Result<u8, Error> {
     flags::switches("keys", args, [])?;
-    let path = process::workspace_root()?.join(PATH);
-    let (text, _) = page(&Sources::read()?);
-    std::fs::write(&path, text).map_err(|source| Error::File { path, source })?;
+    let root = process::workspace_root()?;
+    let sources = Sources::read()?;
+    for (path, text) in [(PATH, page(&sources).0), (MEANINGS, meanings(&sources))] {
+        let path = root.join(path);
+        std::fs::write(&path, text).map_err(|source| Error::File { path, source })?;
+    }
     Ok(0)
 }
 
-/// Whether the file is out of date, and calls whose struct is not there.
+/// Whether a file is out of date, and calls whose struct is not there.
 pub(crate) fn check(sources: &Sources) -> Vec<Finding> {
     let (text, mut findings) = page(sources);
-    if sources.get(PATH) != Some(&text) {
-        findings.push(Finding::problem(
-            PATH,
-            1,
-            "differs from what `cargo xtask keys` writes",
-        ));
+    for (path, text) in [(PATH, text), (MEANINGS, meanings(sources))] {
+        if sources.get(path) != Some(&text) {
+            let message = "differs from what `cargo xtask keys` writes";
+            findings.push(Finding::problem(path, 1, message));
+        }
     }
     findings
 }
 
 /// The file, and what is missing for it.
 fn page(sources: &Sources) -> (String, Vec<Finding>) {
-    let files = sources.ending(".rs").filter(|file| file.path.starts_with(SCHEMA));
-    let structs: BTreeMap<String, Vec<Key>> = files.flat_map(|file| structs(&file.text)).collect();
+    let structs: BTreeMap<String, Vec<Key>> = schema(sources).flat_map(|file| structs(&file.text)).collect();
     let (mut page, mut findings) = (HEAD.to_owned(), Vec::new());
     for (name, of, own) in CALLS {
         let Some(keys) = structs.get(*of) else {
@@ -117,6 +123,25 @@ fn page(sources: &Sources) -> (String, Vec<Finding>) {
         page += &class(name, keys, own);
     }
     (page, findings)
+}
+
+/// The files of the schema.
+fn schema(sources: &Sources) -> impl Iterator<Item = &File> {
+    sources.ending(".rs").filter(|file| file.path.starts_with(SCHEMA))
+}
+
+/// A line for each documented key of a struct, `Struct.key: meaning`, and kind of an enum.
+fn meanings(sources: &Sources) -> String {
+    let mut lines = Vec::new();
+    for file in schema(sources) {
+        for (of, keys) in structs(&file.text).into_iter().chain(enums(&file.text)) {
+            let documented = keys.iter().filter(|key| !key.doc.is_empty());
+            lines.extend(documented.map(|key| format!("{of}.{}: {}\n", key.name, key.doc)));
+        }
+    }
+    lines.sort();
+    lines.dedup();
+    lines.concat()
 }
 
 /// A type of Python with the keys that are not arguments of their own.
@@ -206,13 +231,78 @@ fn structs(text: &str) -> Vec<(String, Vec<Key>)> {
     found
 }
 
+/// The enums of a file with their kinds.
+fn enums(text: &str) -> Vec<(String, Vec<Key>)> {
+    let mut found = Vec::new();
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        let head = line.strip_prefix("pub enum ");
+        let Some(name) = head.and_then(|head| head.strip_suffix(" {")) else {
+            continue;
+        };
+        let body: Vec<&str> = lines.by_ref().take_while(|line| *line != "}").collect();
+        found.push((name.to_owned(), kinds(&body)));
+    }
+    found
+}
+
+/// The kinds in the body of an enum.
+fn kinds(body: &[&str]) -> Vec<Key> {
+    let (mut found, mut attributes) = (Vec::new(), Attributes::default());
+    for line in body.iter().map(|line| line.trim()) {
+        if attributes.read(line) {
+            continue;
+        }
+        let name: String = line.chars().take_while(|c| c.is_alphanumeric()).collect();
+        if name.starts_with(char::is_uppercase) {
+            let Attributes {
+                doc, name: renamed, ..
+            } = std::mem::take(&mut attributes);
+            found.push(Key {
+                name: renamed.unwrap_or(name),
+                doc: doc.trim().to_owned(),
+                of: String::new(),
+                is_required: false,
+            });
+        }
+    }
+    found
+}
+
+/// The lines above a key or a kind.
+#[derive(Default)]
+struct Attributes {
+    doc: String,
+    /// Its name in scenes, if it is not that of the field.
+    name: Option<String>,
+    has_default: bool,
+}
+
+impl Attributes {
+    /// Takes a line of documentation or an attribute; whether it is one.
+    fn read(&mut self, line: &str) -> bool {
+        if let Some(doc) = line.strip_prefix("///") {
+            self.doc += doc;
+        } else if line.starts_with("#[") {
+            self.has_default |= line.starts_with("#[serde(default");
+            let renamed = line
+                .split_once("rename = \"")
+                .and_then(|(_, rest)| rest.split_once('"'));
+            self.name = renamed.map(|(name, _)| name.to_owned()).or(self.name.take());
+        } else {
+            return false;
+        }
+        true
+    }
+}
+
 /// The keys in the body of a struct.
 fn keys(body: &[&str]) -> Vec<Key> {
-    let (mut found, mut has_default) = (Vec::new(), false);
+    let (mut found, mut attributes) = (Vec::new(), Attributes::default());
     let mut rest = body.iter().map(|line| line.trim());
     while let Some(line) = rest.next() {
-        if line.starts_with("#[serde(default") {
-            has_default = true;
+        if attributes.read(line) {
+            continue;
         }
         let Some((name, of)) = line.strip_prefix("pub ").and_then(|line| line.split_once(':')) else {
             continue;
@@ -225,12 +315,17 @@ fn keys(body: &[&str]) -> Vec<Key> {
             }
         }
         let of: String = of.trim_end_matches(',').split_whitespace().collect();
+        let Attributes {
+            doc,
+            name: renamed,
+            has_default,
+        } = std::mem::take(&mut attributes);
         found.push(Key {
-            name: name.to_owned(),
+            name: renamed.unwrap_or_else(|| name.to_owned()),
+            doc: doc.trim().to_owned(),
             is_required: !has_default && !of.starts_with("Option<"),
             of,
         });
-        has_default = false;
     }
     found
 }
@@ -250,6 +345,18 @@ mod tests {
         assert!(class.contains("class _RodKeys(TypedDict):\n    mass: Number\n"));
         assert!(class.contains("class RodKeys(_RodKeys, total=False):"));
         assert!(class.ends_with("    ends: List\n    from_: Each\n"));
+    }
+
+    #[test]
+    fn keys_and_kinds_are_explained_by_their_documentation() {
+        let schema = "/// A rod.\npub struct Rod {\n    /// Its length;\n    /// 1 by default.\n    \
+                      #[serde(default, rename = \"long\")]\n    pub length: Number,\n    pub bare: Number,\n}\n\
+                      pub enum End {\n    /// Held.\n    Fixed,\n    /// Held by a spring.\n    Soft(Spring),\n}\n";
+        let sources = Sources::of(&[("crates/pliant-scene/src/schema/a.rs", schema)]);
+        assert_eq!(
+            meanings(&sources),
+            "End.Fixed: Held.\nEnd.Soft: Held by a spring.\nRod.long: Its length; 1 by default.\n"
+        );
     }
 
     #[test]

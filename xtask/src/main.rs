@@ -8,6 +8,7 @@
 //! `bench` start.
 
 mod bench;
+mod book;
 mod catalogue;
 mod ci;
 mod docs;
@@ -17,6 +18,7 @@ mod flags;
 mod fuzz;
 mod generate;
 mod keys;
+mod markdown;
 mod metadata;
 mod metrics;
 mod petsc;
@@ -45,7 +47,7 @@ struct Task {
 const TASKS: &[Task] = &[
     Task {
         name: "ci",
-        summary: "every gate: fmt, clippy, test, examples, doc, tidy, bench, verify, petsc, python  [--keep-going]",
+        summary: "every gate: fmt, clippy, test, examples, doc, book, tidy, bench, verify, petsc, python  [--keep-going]",
         run: ci::run,
     },
     Task {
@@ -97,6 +99,11 @@ const TASKS: &[Task] = &[
         name: "docs",
         summary: "build the API pages with warnings denied  [--open]",
         run: docs::run,
+    },
+    Task {
+        name: "book",
+        summary: "build the book with mdBook, which is installed into the target folder  [--open], or draw its pictures of scenes  [--pictures]",
+        run: book::run,
     },
     Task {
         name: "gen",

@@ -1,6 +1,7 @@
 //! `cargo xtask tidy`: rules about the project's files that the compiler does not check.
 
 mod allowed;
+mod book;
 mod columns;
 mod documents;
 mod layering;
@@ -79,6 +80,7 @@ const CHECKS: &[(&str, Check)] = &[
         documents::check(&project.workspace, &project.sources)
     }),
     ("links", |project| links::check(&project.sources)),
+    ("book", |project| book::check(&project.sources)),
     ("paths", |project| paths::check(&project.sources)),
     ("manifests", |project| {
         manifests::check(&project.workspace, &project.sources)

@@ -103,6 +103,9 @@ pub(crate) struct Components {
     /// A kind such as `Particles` or `Distance`, or a choice such as `law`
     #[arg(value_name = "NAME")]
     pub(crate) name: Option<String>,
+    /// Print all keys and kinds as a page of Markdown
+    #[arg(long, conflicts_with = "name")]
+    pub(crate) markdown: bool,
 }
 
 #[derive(Debug, Args)]

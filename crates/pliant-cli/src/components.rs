@@ -11,6 +11,10 @@ pub(crate) fn components(arguments: &Components) -> u8 {
     let Some(parts) = schema["$defs"].as_object() else {
         return 0;
     };
+    if arguments.markdown {
+        print(&page(&schema, parts));
+        return 0;
+    }
     let Some(name) = &arguments.name else {
         print(&list(parts));
         return 0;
@@ -68,6 +72,141 @@ fn list(parts: &Map<String, Value>) -> String {
     text
 }
 
+/// Everything that may stand in a scene as a page of Markdown, from the keys of the scene to those
+/// of its parts.
+fn page(schema: &Value, parts: &Map<String, Value>) -> String {
+    let mut text = HEAD.to_owned();
+    for name in reached(schema, parts) {
+        let part = &parts[name];
+        let title = match Some(name) == target(schema) {
+            true => "The scene".to_owned(),
+            false => format!("`{name}`"),
+        };
+        text += &format!("\n<a id=\"{}\"></a>\n\n## {title}\n\n", anchor(name));
+        text += match part["properties"].is_object() {
+            true => "| key | value | meaning |\n|---|---|---|\n",
+            false => "| kind | with | meaning |\n|---|---|---|\n",
+        };
+        for entry in entries(part) {
+            let form = match entry.is_required {
+                true => format!("{}, required", linked(&entry.form)),
+                false => linked(&entry.form),
+            };
+            let meaning = entry.meaning.replace('|', "\\|");
+            text += &format!("| `{}` | {form} | {meaning} |\n", entry.name);
+        }
+    }
+    text
+}
+
+/// The first lines of that page.
+const HEAD: &str = "# All keys of scenes
+
+Every key and every kind with its meaning, written by `pliant components --markdown` from the types that read scenes; the pages before this one explain how they belong together.
+
+- A *number* may be an expression in quotes or have a unit in quotes; the unit given here is that of a bare number.
+- A value in code type is a part with keys or kinds of its own, to which it links. Equal names that read different keys are told apart by a number (`law_2`), which is not written in scenes.
+";
+
+/// The anchor of a part: names may differ in the size of their letters alone.
+fn anchor(name: &str) -> String {
+    format!("key-{name}")
+}
+
+/// A form in words with the parts that it names as links.
+fn linked(form: &str) -> String {
+    let mut text = String::new();
+    for (k, piece) in form.split('`').enumerate() {
+        match k % 2 {
+            0 => text.push_str(piece),
+            _ => text.push_str(&format!("[`{piece}`](#{})", anchor(piece))),
+        }
+    }
+    text.replace('|', "\\|")
+}
+
+/// The names of all parts in the order in which a reader meets them: breadth first.
+fn reached<'a>(schema: &'a Value, parts: &'a Map<String, Value>) -> Vec<&'a str> {
+    let mut found: Vec<&str> = target(schema).into_iter().collect();
+    let mut next = 0;
+    while let Some(part) = found.get(next).and_then(|name| parts.get(*name)) {
+        next += 1;
+        let mut named = Vec::new();
+        targets(part, &mut named);
+        for name in named {
+            if !found.contains(&name) {
+                found.push(name);
+            }
+        }
+    }
+    found
+}
+
+/// All parts that a value refers to, in order.
+fn targets<'a>(value: &'a Value, found: &mut Vec<&'a str>) {
+    found.extend(target(value));
+    match value {
+        Value::Object(of) => of.values().for_each(|value| targets(value, found)),
+        Value::Array(of) => of.iter().for_each(|value| targets(value, found)),
+        _ => {}
+    }
+}
+
+/// A key or a kind.
+struct Entry<'a> {
+    name: &'a str,
+    is_required: bool,
+    form: String,
+    meaning: &'a str,
+}
+
+/// The keys or the kinds of a part.
+fn entries(part: &Value) -> Vec<Entry<'_>> {
+    let required: Vec<&str> = part["required"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
+    let keys = part["properties"].as_object().into_iter().flatten();
+    let mut found: Vec<Entry<'_>> = keys
+        .map(|(name, value)| Entry {
+            name,
+            is_required: required.contains(&name.as_str()),
+            form: worded(value),
+            meaning: meaning(value),
+        })
+        .collect();
+    for way in part["anyOf"].as_array().into_iter().flatten() {
+        let alone = way["enum"].as_array().into_iter().flatten();
+        found.extend(alone.filter_map(Value::as_str).map(|name| Entry {
+            name,
+            is_required: false,
+            form: String::new(),
+            meaning: meaning(way),
+        }));
+        let held = way["properties"].as_object().into_iter().flatten();
+        found.extend(held.map(|(name, value)| Entry {
+            name,
+            is_required: false,
+            form: worded(value),
+            meaning: meaning(value),
+        }));
+    }
+    found
+}
+
+/// The meaning of a key or a kind, without the unit that stands behind it.
+fn meaning(value: &Value) -> &str {
+    let text = value["description"].as_str().unwrap_or_default();
+    match value["unit"].is_string() {
+        true => text
+            .rsplit_once(" A number in ")
+            .map_or("", |(meaning, _)| meaning),
+        false => text,
+    }
+}
+
 /// The description of everything of that name: kinds of choices, and what has keys.
 fn described(parts: &Map<String, Value>, name: &str) -> Vec<String> {
     let mut found = Vec::new();
@@ -75,13 +214,18 @@ fn described(parts: &Map<String, Value>, name: &str) -> Vec<String> {
         for way in part["anyOf"].as_array().into_iter().flatten() {
             let alone = way["enum"].as_array().into_iter().flatten();
             if alone.into_iter().any(|kind| kind == name) {
-                found.push(format!("{name}, a kind of `{choice}`: without a value\n"));
+                let meaning = indented(meaning(way));
+                found.push(format!(
+                    "{name}, a kind of `{choice}`: without a value\n{meaning}"
+                ));
             }
             if let Some(held) = way["properties"].get(name) {
                 let head = format!("{name}, a kind of `{choice}`");
                 found.push(match target(held).and_then(|id| parts.get(id)) {
-                    Some(part) if part["properties"].is_object() => format!("{head}:\n{}", keys(part)),
-                    _ => format!("{head}: {}\n", worded(held)),
+                    Some(part) if part["properties"].is_object() => {
+                        format!("{head}:\n{}{}", indented(meaning(held)), keys(part))
+                    }
+                    _ => format!("{head}: {}\n{}", worded(held), indented(meaning(held))),
                 });
             }
         }
@@ -91,33 +235,52 @@ fn described(parts: &Map<String, Value>, name: &str) -> Vec<String> {
         if part["properties"].is_object() && found.is_empty() {
             found.push(format!("{name}:\n{}", keys(part)));
         } else if !kinds.is_empty() {
-            found.push(format!("{name}: one of {}\n", kinds.join(", ")));
+            found.push(format!("{name}, one of:\n{}", keys(part)));
         }
     }
     found
 }
 
-/// A line for each key.
+/// Columns of a terminal that meanings are wrapped at.
+const WIDTH: usize = 96;
+
+/// A line for each key or kind, its meaning below it.
 fn keys(part: &Value) -> String {
-    let required: Vec<&str> = part["required"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str)
-        .collect();
-    let rows: Vec<[String; 3]> = part["properties"]
-        .as_object()
-        .into_iter()
-        .flatten()
-        .map(|(key, value)| {
-            let must = match required.contains(&key.as_str()) {
+    let entries = entries(part);
+    let rows: Vec<[String; 3]> = entries
+        .iter()
+        .map(|entry| {
+            let must = match entry.is_required {
                 true => "required",
                 false => "",
             };
-            [format!("  {key}"), must.to_owned(), worded(value)]
+            [format!("  {}", entry.name), must.to_owned(), entry.form.clone()]
         })
         .collect();
-    columns(&rows)
+    let mut text = String::new();
+    for (line, entry) in columns(&rows).lines().zip(&entries) {
+        text += &format!("{}\n{}", line.trim_end(), indented(entry.meaning));
+    }
+    text
+}
+
+/// A text in lines that are indented.
+fn indented(text: &str) -> String {
+    let (mut out, mut line) = (String::new(), String::new());
+    for word in text.split_whitespace() {
+        if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > WIDTH - 6 {
+            out += &format!("      {line}\n");
+            line.clear();
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line += word;
+    }
+    match line.is_empty() {
+        true => out,
+        false => out + &format!("      {line}\n"),
+    }
 }
 
 /// The part that a value refers to.
@@ -158,8 +321,8 @@ fn worded(value: &Value) -> String {
         }
         Value::String(kind) if kind == "string" => "text".to_owned(),
         Value::String(kind) if kind == "boolean" => "true or false".to_owned(),
-        Value::Array(_) | Value::String(_) => match value["description"].as_str() {
-            Some(units) => format!("number {}", units.split(',').next().unwrap_or(units)),
+        Value::Array(_) | Value::String(_) => match value["unit"].as_str() {
+            Some(unit) => format!("number in {unit}"),
             None => "number".to_owned(),
         },
         _ => "anything".to_owned(),

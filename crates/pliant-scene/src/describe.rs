@@ -2,8 +2,10 @@
 //!
 //! A scene is read again and again from a source that has whatever it is asked for, and notes what
 //! that is: the keys of every struct, whether it can be without them, and every kind of an enum. So
-//! the description cannot differ from what is read.
+//! the description cannot differ from what is read. The meanings of keys and kinds are their
+//! documentation.
 
+mod meaning;
 mod trace;
 mod write;
 

@@ -101,13 +101,3 @@ pub mod prelude {
     pub use pliant_model::*;
     pub use pliant_solvers::{DirectOptions, Status};
 }
-
-/// The README's example, compiled and run with the tests.
-#[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
-mod readme {}
-
-/// The example of the page on gradients, likewise.
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/gradients.md")]
-mod gradients_page {}

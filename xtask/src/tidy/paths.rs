@@ -1,7 +1,8 @@
 //! Files, tests and benchmarks named in the documents: a name that is gone misleads more than one
 //! that was never given.
 
-use super::{Finding, links};
+use super::Finding;
+use crate::markdown;
 use crate::sources::Sources;
 use crate::text::find_word;
 
@@ -16,7 +17,7 @@ pub(super) fn check(sources: &Sources) -> Vec<Finding> {
     let mut findings = Vec::new();
     // The history of the project speaks of what is gone.
     for file in sources.ending(".md").filter(|file| file.path != "CHANGELOG.md") {
-        for (number, line) in links::prose(&file.text) {
+        for (number, line) in markdown::prose(&file.text) {
             for span in line.split('`').skip(1).step_by(2) {
                 let message = missing_path(span, sources).or_else(|| missing_name(span, sources));
                 findings.extend(message.map(|message| Finding::problem(&file.path, number, message)));

@@ -5,6 +5,7 @@
     reason = "clippy.toml allows it in tests, but not in their helpers"
 )]
 
+mod book;
 mod bounds;
 mod checkpoints;
 mod distributed;

@@ -9,7 +9,7 @@ use pliant::dense::Vec3;
 use pliant::dense::rotation::rotate;
 use pliant_run::{Runner, write_results};
 use pliant_scene::{BuiltScene, Format, SceneError, SceneFile, Settings};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A scene with every word for joints, mappings, laws and shapes.
 pub(crate) const WORDS: &str = include_str!("words.ron");
@@ -282,22 +282,43 @@ fn json_has_the_same_words() {
     );
 }
 
-#[test]
-fn the_manual_is_right() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/scenes.md");
-    let text = std::fs::read_to_string(&path).unwrap();
-    let mut found = 0;
-    for block in text.split("```ron\n").skip(1) {
-        let scene = &block[..block.find("```").unwrap()];
-        let file = SceneFile::from_text(&path, scene, Format::Ron).unwrap_or_else(|e| panic!("{e}"));
-        let built = file.build(&Settings::default()).unwrap_or_else(|e| panic!("{e}"));
-        Runner::new(built)
-            .unwrap_or_else(|e| panic!("{e}"))
-            .step()
-            .unwrap_or_else(|e| panic!("{e}"));
-        found += 1;
+/// The Markdown files in a folder and below it.
+fn pages(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        match path.is_dir() {
+            true => found.extend(pages(&path)),
+            false => found.extend(path.extension().is_some_and(|e| e == "md").then_some(path)),
+        }
     }
-    assert!(found >= 5);
+    found.sort();
+    found
+}
+
+/// The scenes in the README and in the book are built, and take a step or find their rest.
+#[test]
+fn the_scenes_of_the_book_run() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut found = 0;
+    for path in pages(&root.join("docs/book/src"))
+        .into_iter()
+        .chain([root.join("README.md")])
+    {
+        let text = std::fs::read_to_string(&path).unwrap();
+        for block in text.split("```ron\n").skip(1) {
+            let scene = &block[..block.find("```").unwrap()];
+            let failed = |e: &dyn std::fmt::Display| -> ! { panic!("{}: {e}\n{scene}", path.display()) };
+            let file = SceneFile::from_text(&path, scene, Format::Ron).unwrap_or_else(|e| failed(&e));
+            let built = file.build(&Settings::default()).unwrap_or_else(|e| failed(&e));
+            let mut runner = Runner::new(built).unwrap_or_else(|e| failed(&e));
+            if let Err(error) = runner.step() {
+                failed(&error);
+            }
+            found += 1;
+        }
+    }
+    assert!(found >= 15, "{found}");
 }
 
 /// Everything that can collide does, is drawn and is written down.

@@ -1,6 +1,7 @@
 //! The findings about a schema as JSON.
 
-use super::trace::{Notes, Shape};
+use super::meaning::Meanings;
+use super::trace::{Enum, Notes, Shape};
 use crate::quantity;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,14 +9,20 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The JSON Schema of a value, with all that it is made of.
 pub(super) fn schema(notes: &Notes, root: &Shape) -> Value {
     let names = names(notes);
-    let writer = Writer { names: &names };
+    let writer = Writer {
+        names: &names,
+        meanings: Meanings::new(),
+    };
     let listed = listed(notes);
     let mut parts = Map::new();
     for (id, of) in &notes.structs {
         let keys = of.keys.iter();
         let mut properties: Map<String, Value> = keys
             .clone()
-            .map(|(key, found, _)| ((*key).to_owned(), writer.value(&found.shape)))
+            .map(|(key, found, _)| {
+                let value = writer.value(&found.shape);
+                ((*key).to_owned(), described(value, writer.meanings.of(id, key)))
+            })
             .collect();
         if listed.contains(id) {
             let count = json!({"type": ["number", "string", "object"]});
@@ -34,26 +41,7 @@ pub(super) fn schema(notes: &Notes, root: &Shape) -> Value {
         parts.insert(writer.name(id), one);
     }
     for (id, of) in &notes.enums {
-        let alone: Vec<&str> = of
-            .kinds
-            .iter()
-            .filter(|(_, held)| held.is_none())
-            .map(|(kind, _)| *kind)
-            .collect();
-        let mut ways = Vec::new();
-        if !alone.is_empty() {
-            ways.push(json!({"enum": alone}));
-        }
-        for (kind, held) in &of.kinds {
-            if let Some(held) = held {
-                ways.push(json!({
-                    "type": "object",
-                    "properties": {*kind: writer.value(held)},
-                    "required": [kind],
-                    "additionalProperties": false,
-                }));
-            }
-        }
+        let ways = writer.kinds(id, of);
         parts.insert(writer.name(id), json!({"anyOf": ways}));
     }
     let root = writer.value(root);
@@ -114,13 +102,49 @@ fn listed(notes: &Notes) -> BTreeSet<String> {
     out
 }
 
+/// The value with its meaning; behind it the unit, which is that of a number alone.
+fn described(mut value: Value, meaning: Option<&str>) -> Value {
+    if let (Some(meaning), Value::Object(value)) = (meaning, &mut value) {
+        let meaning = match value.get("description").and_then(Value::as_str) {
+            Some(unit) => format!("{meaning} A number {unit}."),
+            None => meaning.to_owned(),
+        };
+        value.insert("description".into(), json!(meaning));
+    }
+    value
+}
+
 struct Writer<'a> {
     names: &'a BTreeMap<String, String>,
+    meanings: Meanings,
 }
 
 impl Writer<'_> {
     fn name(&self, id: &str) -> String {
         self.names.get(id).cloned().unwrap_or_default()
+    }
+
+    /// The ways to write an enum: each kind that is documented, the others together.
+    fn kinds(&self, id: &str, of: &Enum) -> Vec<Value> {
+        let mut ways = Vec::new();
+        let mut others = Vec::new();
+        for (kind, held) in &of.kinds {
+            let meaning = self.meanings.of(id, kind);
+            match held {
+                None if meaning.is_some() => ways.push(described(json!({"enum": [kind]}), meaning)),
+                None => others.push(*kind),
+                Some(held) => ways.push(json!({
+                    "type": "object",
+                    "properties": {*kind: described(self.value(held), meaning)},
+                    "required": [kind],
+                    "additionalProperties": false,
+                })),
+            }
+        }
+        if !others.is_empty() {
+            ways.insert(0, json!({"enum": others}));
+        }
+        ways
     }
 
     fn value(&self, shape: &Shape) -> Value {
@@ -192,10 +216,10 @@ impl Writer<'_> {
                         true => "degrees".to_owned(),
                         false => units.join(" or "),
                     };
-                    one.insert(
-                        "description".into(),
-                        json!(format!("in {unit}, or with a unit in quotes")),
-                    );
+                    let description = format!("in {unit}, or with a unit in quotes");
+                    one.insert("description".into(), json!(description));
+                    // An annotation, which validators pass over.
+                    one.insert("unit".into(), json!(unit));
                 }
                 one
             }

@@ -15,7 +15,7 @@ fn check(schema: &Value, all: &Value, value: &Value, place: &str) -> Result<(), 
     };
     for (rule, by) in rules {
         match rule.as_str() {
-            "$schema" | "title" | "description" | "$defs" => {}
+            "$schema" | "title" | "description" | "unit" | "$defs" => {}
             "$ref" => {
                 let name = by.as_str().unwrap().strip_prefix("#/$defs/").unwrap();
                 check(&all["$defs"][name], all, value, place)?;
@@ -188,16 +188,46 @@ fn keys_have_their_types_and_units() {
     assert_eq!(scene["required"], serde_json::json!(["run", "nodes"]));
     assert_eq!(scene["additionalProperties"], false);
     let rod = &schema["$defs"]["Rod"]["properties"];
-    assert_eq!(rod["mass"]["description"], "in kg, or with a unit in quotes");
+    assert_eq!(
+        rod["mass"]["description"],
+        "Mass of the whole. A number in kg, or with a unit in quotes."
+    );
+    assert_eq!(rod["mass"]["unit"], "kg");
     assert_eq!(rod["segments"]["type"], serde_json::json!(["number", "string"]));
-    assert!(rod["segments"].get("description").is_none());
+    assert_eq!(rod["segments"]["description"], "Number of bodies.");
+    assert!(rod["segments"].get("unit").is_none());
+    let law = schema["$defs"]["integrator"]["anyOf"].as_array().unwrap();
+    let theta = law.iter().find(|way| way["enum"][0] == "Theta").unwrap();
+    assert_eq!(
+        theta["description"],
+        "One linear system per step, of first order."
+    );
     let required = schema["$defs"]["Rod"]["required"].as_array().unwrap();
     assert!(required.contains(&"from".into()) && !required.contains(&"base".into()));
     let text = schema.to_string();
     assert!(
-        !text.contains("\"\"") && text.contains("\"degrees\":{\"description\":\"in degrees"),
+        !text.contains("\"\"") && text.contains("\"unit\":\"degrees\""),
         "{text}"
     );
+}
+
+/// Nearly every key and kind has a meaning, so that editors and the reference explain it.
+#[test]
+fn keys_and_kinds_have_meanings() {
+    let schema = json_schema();
+    let (mut with, mut without) = (0, Vec::new());
+    for (name, part) in schema["$defs"].as_object().unwrap() {
+        for (key, value) in part["properties"].as_object().into_iter().flatten() {
+            match value["description"].as_str() {
+                Some(text) if !text.starts_with("in ") => with += 1,
+                _ => without.push(format!("{name}.{key}")),
+            }
+        }
+    }
+    // `repeat` and `$schema` are no keys of a struct, and kinds of enums hold four that are not
+    // documented one by one.
+    without.retain(|key| !key.ends_with(".repeat") && !key.ends_with(".$schema"));
+    assert!(with > 780 && without.len() == 4, "{with} {without:?}");
 }
 
 /// Editors write the address of the schema into files of JSON: it is part of the schema, and left

@@ -10,10 +10,10 @@
 //!
 //! Both halves are discrete Legendre transforms of one Lagrangian (Leimkuhler and Skeel 1994 for
 //! particles; Hante and Arnold 2021 for Lie groups): the step is symplectic and reversible without
-//! damping. `J_r^-1(r) = 1 + [r]/2 + c [r]^2` (theory/integrators.md of the book); a free body keeps its momentum in
-//! space to rounding. The first half is solved with the matrix of the start, `[M -J^T; -J 0]`,
-//! factored once; the iterates are mixed (Anderson), since bodies that turn by more than a few
-//! tenths of a radian in a step make that matrix a poor one.
+//! damping. `J_r^-1(r) = 1 + [r]/2 + c [r]^2` (theory/integrators.md of the book); a free body
+//! keeps its momentum in space to rounding. The first half is solved with the matrix of the start,
+//! `[M -J^T; -J 0]`, factored once; the iterates are mixed (Anderson), since bodies that turn by
+//! more than a few tenths of a radian in a step make that matrix a poor one.
 
 mod parts;
 

@@ -213,12 +213,17 @@ fn structs(text: &str) -> Vec<(String, Vec<Key>)> {
         let Some(head) = line.trim_start().strip_prefix("pub struct ") else {
             continue;
         };
-        let Some(head) = head.strip_suffix('{') else {
-            continue;
+        let (head, is_empty) = match (head.strip_suffix("{}"), head.strip_suffix('{')) {
+            (Some(head), _) => (head, true),
+            (None, Some(head)) => (head, false),
+            (None, None) => continue,
         };
         let indent = line.len() - line.trim_start().len();
         let end = format!("{}}}", " ".repeat(indent));
-        let body: Vec<&str> = lines.by_ref().take_while(|line| *line != end).collect();
+        let body: Vec<&str> = match is_empty {
+            true => Vec::new(),
+            false => lines.by_ref().take_while(|line| *line != end).collect(),
+        };
         let keys = keys(&body);
         match head.trim().split_once(" as ") {
             Some(_) => shared = keys,

@@ -137,7 +137,10 @@ fn components_are_listed_with_their_keys() {
         "{several}"
     );
     let alone = out(&at(&["components", "Hinge"]));
-    assert_eq!(alone, "Hinge, a kind of `kind`: without a value\n");
+    assert_eq!(
+        alone,
+        "Hinge, a kind of `kind`: without a value\n      Turns: `angle`.\n"
+    );
     let unknown = at(&["components", "Particels"]);
     assert_eq!(unknown.status.code(), Some(2));
     assert!(

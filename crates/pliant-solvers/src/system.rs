@@ -185,6 +185,34 @@ impl KktSystem {
         Ok(system)
     }
 
+    /// A system from the lower triangle of `W` (n x n, diagonal present), `J` (m x n) and the diagonal
+    /// of `R`. Every variable and row is its own block; [`new`](Self::new) takes larger ones.
+    ///
+    /// ```
+    /// use pliant_solvers::KktSystem;
+    /// use pliant_sparse::CsrMatrix;
+    /// // Two masses of 2 kg and 3 kg that move as one.
+    /// let w = CsrMatrix::from_entries(2, 2, &[(0, 0, 2.0), (1, 1, 3.0)])?;
+    /// let j = CsrMatrix::from_entries(1, 2, &[(0, 0, -1.0), (0, 1, 1.0)])?;
+    /// let system = KktSystem::from_matrices(w, j, &[0.0])?;
+    /// assert_eq!((system.n(), system.m(), system.w_diagonal(1)), (2, 1, 3.0));
+    /// # Ok::<(), pliant_solvers::SolveError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`SolveError::Size`] if sizes do not fit or a diagonal is missing.
+    pub fn from_matrices(w: CsrMatrix, j: CsrMatrix, r: &[f64]) -> Result<Self, SolveError> {
+        let (n, m) = (w.pattern().rows(), r.len());
+        let diagonal: Vec<_> = r.iter().enumerate().map(|(i, r)| (i, i, *r)).collect();
+        let r = CsrMatrix::from_entries(m, m, &diagonal)?;
+        let patterns = [&w, &j, &r].map(|a| a.pattern().clone());
+        let mut out = Self::default();
+        let (primal, rows): (Vec<_>, Vec<_>) = ((0..=n).collect(), (0..=m).collect());
+        out.refill(patterns, &primal, &rows)?;
+        (out.w, out.j, out.r) = (w, j, r);
+        Ok(out)
+    }
+
     /// Checks the lengths of the public vectors, and that every row has a multiplier it may take.
     ///
     /// # Errors

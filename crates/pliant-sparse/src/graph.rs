@@ -15,7 +15,7 @@ mod workspace;
 pub use counts::EliminationCost;
 pub(crate) use workspace::GraphWorkspace;
 
-use crate::{SparseError, SymbolicWorkspace};
+use crate::{Pattern, SparseError, SymbolicWorkspace, check_size};
 use adjacency::{Adjacency, Sorting};
 use workspace::{Ordering, minimum_degree};
 
@@ -79,6 +79,22 @@ impl Graph {
             weights: vec![1; vertices],
             edges: Vec::new(),
         }
+    }
+
+    /// The graph of a square matrix, by entries: an edge for each one beside the diagonal, in
+    /// whichever triangle it is.
+    ///
+    /// # Errors
+    /// [`SparseError::Size`] if the pattern is not square.
+    pub fn from_pattern(pattern: &Pattern) -> Result<Self, SparseError> {
+        check_size("columns of a square matrix", pattern.rows(), pattern.columns())?;
+        let mut out = Self::new(pattern.rows());
+        for i in 0..pattern.rows() {
+            for j in pattern.row(i) {
+                out.connect(i, *j as usize);
+            }
+        }
+        Ok(out)
     }
 
     /// Makes it a graph without edges again, of so many vertices. Allocates only for more of them

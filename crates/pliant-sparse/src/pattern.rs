@@ -6,6 +6,7 @@ mod runs;
 pub use builder::PatternBuilder;
 pub use runs::{TakeRun, for_each_run};
 
+use crate::{SparseError, check_size};
 use std::sync::Arc;
 
 /// Where the entries of a sparse matrix are: compressed rows, sorted columns, no duplicates.
@@ -178,6 +179,75 @@ impl Clone for CsrMatrix {
 }
 
 impl CsrMatrix {
+    /// A `rows x columns` matrix from its entries `(row, column, value)` in any order; values of one
+    /// place are added up in the order given. To write new values on the same pattern, keep the
+    /// [slots](Pattern::slot). Cost: linear in entries, rows and columns, and a search per entry.
+    ///
+    /// ```
+    /// use pliant_sparse::CsrMatrix;
+    /// let a = CsrMatrix::from_entries(2, 2, &[(1, 1, 3.0), (0, 0, 1.0), (1, 1, 0.5)])?;
+    /// assert_eq!(a.values(), [1.0, 3.5]);
+    /// # Ok::<(), pliant_sparse::SparseError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`SparseError::OutOfRange`] for the first entry outside the matrix,
+    /// [`SparseError::TooLarge`] beyond 32 bits.
+    pub fn from_entries(
+        rows: usize,
+        columns: usize,
+        entries: &[(usize, usize, f64)],
+    ) -> Result<Self, SparseError> {
+        let mut builder = PatternBuilder::new(rows, columns);
+        for (i, j, _) in entries {
+            builder.insert(*i, *j);
+        }
+        let mut out = builder.finish()?.into_matrix();
+        for (i, j, value) in entries {
+            if let Some(slot) = out.pattern.slot(*i, *j) {
+                out.values[slot] += value;
+            }
+        }
+        Ok(out)
+    }
+
+    /// `P A P^T` of a symmetric matrix given by its lower triangle, as one: row and column `k` are
+    /// those of `sequence[k]`, as in an [order of elimination](crate::Graph::best_order). Cost: as
+    /// [`from_entries`](Self::from_entries).
+    ///
+    /// # Errors
+    /// [`SparseError::Size`] if the matrix is not square or `sequence` does not hold each row once,
+    /// [`SparseError::OutOfRange`] at an entry above the diagonal.
+    pub fn symmetric_permuted(&self, sequence: &[usize]) -> Result<Self, SparseError> {
+        let n = self.pattern.rows;
+        check_size("columns of a symmetric matrix", n, self.pattern.columns)?;
+        check_size("order of all rows", n, sequence.len())?;
+        let mut rank = vec![usize::MAX; n];
+        for (k, i) in sequence.iter().enumerate() {
+            if let Some(rank) = rank.get_mut(*i) {
+                *rank = k;
+            }
+        }
+        let found = rank.iter().filter(|k| **k < n).count();
+        check_size("order of all rows", n, found)?;
+        let mut entries = Vec::with_capacity(self.values.len());
+        for i in 0..n {
+            for (j, value) in self.row_entries(i) {
+                if j > i {
+                    return Err(SparseError::OutOfRange {
+                        row: i,
+                        column: j,
+                        rows: n,
+                        columns: i + 1,
+                    });
+                }
+                let (a, b) = (rank[i], rank[j]);
+                entries.push((a.max(b), a.min(b), value));
+            }
+        }
+        Self::from_entries(n, n, &entries)
+    }
+
     /// The pattern.
     pub fn pattern(&self) -> &Pattern {
         &self.pattern
@@ -355,6 +425,47 @@ mod tests {
         a.add_transpose_product(-1.0, &[1.0, 2.0], &mut x);
         assert_eq!(x, [-8.0, 0.0, -8.0]);
         assert_eq!((a.get(1, 2), a.get(0, 1)), (4.0, 0.0));
+    }
+
+    #[test]
+    fn entries_are_summed_and_permuted_by_hand() {
+        let lower = [(2, 0, 5.0), (0, 0, 1.0), (1, 1, 2.0), (2, 2, 3.0), (2, 0, -1.0)];
+        let a = CsrMatrix::from_entries(3, 3, &lower).unwrap();
+        assert_eq!(a.pattern().indices(), [0, 1, 0, 2]);
+        assert_eq!(a.values(), [1.0, 2.0, 4.0, 3.0]);
+        // Row 0 is the old row 2, row 1 the old row 0: [3 4 0; 4 1 0; 0 0 2].
+        let b = a.symmetric_permuted(&[2, 0, 1]).unwrap();
+        assert_eq!(b.pattern().indices(), [0, 0, 1, 2]);
+        assert_eq!(b.values(), [3.0, 4.0, 1.0, 2.0]);
+        for wrong in [&[0, 1][..], &[0, 0, 1], &[0, 1, 3]] {
+            let error = a.symmetric_permuted(wrong).unwrap_err();
+            assert!(matches!(error, SparseError::Size { expected: 3, .. }), "{error}");
+        }
+        let upper = CsrMatrix::from_entries(2, 2, &[(0, 1, 1.0)]).unwrap();
+        let error = upper.symmetric_permuted(&[0, 1]).unwrap_err();
+        assert!(
+            matches!(
+                error,
+                SparseError::OutOfRange {
+                    row: 0,
+                    column: 1,
+                    ..
+                }
+            ),
+            "{error}"
+        );
+        let error = CsrMatrix::from_entries(2, 2, &[(0, 2, 1.0)]).unwrap_err();
+        assert!(
+            matches!(
+                error,
+                SparseError::OutOfRange {
+                    row: 0,
+                    column: 2,
+                    ..
+                }
+            ),
+            "{error}"
+        );
     }
 
     /// Runs of all lengths, and products with a dense matrix.

@@ -33,6 +33,30 @@ fn grid(side: usize, dimensions: u32) -> Graph {
     out
 }
 
+#[test]
+fn the_graph_of_a_matrix_has_an_edge_for_each_entry_beside_the_diagonal() {
+    let entries = [(0, 0, 1.0), (2, 0, 1.0), (0, 1, 1.0), (1, 0, 1.0), (3, 3, 1.0)];
+    let a = crate::CsrMatrix::from_entries(4, 4, &entries).unwrap();
+    let (offsets, neighbours) = Graph::from_pattern(a.pattern()).unwrap().adjacency().unwrap();
+    assert_eq!(
+        (&offsets[..], &neighbours[..]),
+        (&[0, 2, 3, 4, 4][..], &[1, 2, 0, 0][..])
+    );
+    let wide = crate::CsrMatrix::from_entries(1, 2, &[]).unwrap();
+    let error = Graph::from_pattern(wide.pattern()).unwrap_err();
+    assert!(
+        matches!(
+            error,
+            SparseError::Size {
+                expected: 1,
+                found: 2,
+                ..
+            }
+        ),
+        "{error}"
+    );
+}
+
 fn is_permutation(order: &[usize], n: usize) -> bool {
     let mut sorted = order.to_vec();
     sorted.sort_unstable();

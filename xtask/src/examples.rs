@@ -1,5 +1,6 @@
 //! `cargo xtask examples`: runs every example of the crates; each of them asserts what it shows.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
@@ -20,6 +21,8 @@ pub(crate) fn run(args: &[String]) -> Result<u8, Error> {
     }
     let root = process::workspace_root()?;
     let built = Metadata::of_workspace()?.target_folder.join("debug/examples");
+    // Programs of all crates are in one folder.
+    let mut names = BTreeSet::new();
     for package in sorted(&root.join("crates"))? {
         let folder = root.join("crates").join(&package).join("examples");
         if !folder.is_dir() {
@@ -29,6 +32,12 @@ pub(crate) fn run(args: &[String]) -> Result<u8, Error> {
             let Some(name) = file.strip_suffix(".rs") else {
                 continue;
             };
+            if !names.insert(name.to_owned()) {
+                eprintln!(
+                    "example {name} of {package} has the name of another crate's, whose program it overwrites"
+                );
+                return Ok(1);
+            }
             println!("example {name} of {package}");
             let program = built.join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
             let code = process::run(Command::new(program))?;

@@ -46,6 +46,19 @@ pub enum Placement {
     Points(NodeId),
 }
 
+impl Placement {
+    /// Fixed, with the axes of the shape those of the world.
+    pub fn at_origin() -> Self {
+        Self::Fixed(Pose::default())
+    }
+
+    /// On an element of a node of rigid bodies, with the axes of the shape those of the body.
+    pub fn on_body(node: NodeId, element: usize) -> Self {
+        let pose = Pose::default();
+        Self::Body { node, element, pose }
+    }
+}
+
 /// The state of rest of a collider.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Rest {
@@ -90,6 +103,11 @@ impl Default for CollisionGroups {
 }
 
 impl CollisionGroups {
+    /// In the groups of the bits of `membership`, colliding with those of `filter`.
+    pub fn new(membership: u32, filter: u32) -> Self {
+        Self { membership, filter }
+    }
+
     /// Whether two meet.
     pub fn meet(self, other: Self) -> bool {
         self.membership & other.filter != 0 && other.membership & self.filter != 0
@@ -214,6 +232,28 @@ impl Collider {
         if element >= found.count {
             return Err(missing("element", element, found.count));
         }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_forms_are_the_long_ones() -> Result<(), Box<dyn std::error::Error>> {
+        let node = Model::new().add_rigid_bodies("bodies", &[Pose::default(); 2])?;
+        let pose = Pose::default();
+        let long = Placement::Body {
+            node,
+            element: 1,
+            pose,
+        };
+        assert_eq!(Placement::on_body(node, 1), long);
+        assert_eq!(Placement::at_origin(), Placement::Fixed(pose));
+        let [arm, part] = [CollisionGroups::new(1, 2), CollisionGroups::new(2, 3)];
+        assert_eq!((arm.membership, arm.filter), (1, 2));
+        assert!(arm.meet(part) && part.meet(part) && !arm.meet(arm));
         Ok(())
     }
 }

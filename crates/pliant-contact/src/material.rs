@@ -76,6 +76,15 @@ pub enum FrictionRule {
 }
 
 impl Material {
+    /// Hard, with these coefficients of friction and of restitution (none).
+    pub fn hard(friction: f64, restitution: f64) -> Self {
+        Self {
+            friction,
+            restitution,
+            ..Self::default()
+        }
+    }
+
     /// Whether the directions of a pair are those of this one and not of the other.
     pub(crate) fn leads(&self, other: &Self) -> bool {
         self.friction_model.rank() >= other.friction_model.rank()
@@ -142,6 +151,15 @@ impl Material {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_hard_material_has_two_numbers() {
+        let made = Material::hard(0.3, 0.7);
+        assert_eq!((made.friction, made.restitution), (0.3, 0.7));
+        assert_eq!(made.with(&made, FrictionRule::Mean), made);
+        assert_eq!(Material::hard(0.5, 0.0), Material::default());
+        assert!(Material::hard(-0.1, 0.0).check().is_err() && Material::hard(0.0, 1.1).check().is_err());
+    }
 
     #[test]
     fn pairs_follow_the_stated_rules() {

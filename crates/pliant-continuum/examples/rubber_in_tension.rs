@@ -34,10 +34,10 @@ fn main() -> Result<(), ModelError> {
             "stretch {stretch}: {:.6e} Pa, incompressible {incompressible:.6e} Pa",
             stress[0]
         );
-        // The width is known to rounding, which the bulk modulus multiplies.
-        assert!((stress[0] - exact).abs() < 1e-6 * lame * f64::EPSILON * 1e8);
+        // Rounding of the logarithm, times its modulus.
+        assert!((stress[0] - exact).abs() < 100.0 * f64::EPSILON * lame);
         assert!((shear * (a - 1.0 / a) + lame * log / a).abs() < 1e-6 * shear);
-        assert!((stress[0] - incompressible).abs() < 5.0 * shear * shear / lame * 4.0);
+        assert!((stress[0] - incompressible).abs() < 20.0 * shear * shear / lame);
     }
 
     // Force against the gradient of the energy, stiffness against that of the force.

@@ -44,6 +44,8 @@ fn main() -> Result<(), ContinuumError> {
     println!("left {left:.6}, passed {passed:.6}, {lost:.1} J/m^3 lost");
     assert!(stress(left, &internal).abs() < 1e-9 * tau, "elastic way back");
     assert!((passed - left / root).abs() < 1e-12);
+    // Hardening stores H p^2 / 2 of the work; the rest is lost.
+    assert!((lost - yield_stress * passed).abs() < 1e-9 * lost);
     // On the way back it yields again at the same stress of the other sign.
     let far = stress(left - 3.0 * tau / shear, &internal);
     assert!(far < -tau && (far + tau).abs() < 0.05 * tau, "and hardens on");

@@ -20,9 +20,9 @@ fn main() -> Result<(), ModelError> {
         for _ in 0..100 {
             let a = 0.5 * (low + high);
             if law.stresses(&gradient(a))[4] < 0.0 {
-                low = a
+                low = a;
             } else {
-                high = a
+                high = a;
             }
         }
         let a: f64 = 0.5 * (low + high);

@@ -64,6 +64,25 @@ fn friction(model: FrictionModel, degrees: f64) -> Result<(f64, f64), Error> {
     Ok((along / (0.5 * n), aside.atan2(along).to_degrees().abs()))
 }
 
+/// The same in closed form: friction is at the corner next to the opposite of the slip, at `mu N`
+/// where corners are within the circle, at `mu N / cos(pi / n)` where the sides touch it.
+fn of_corner(model: FrictionModel, degrees: f64) -> (f64, f64) {
+    let FrictionModel::Pyramid { directions, outer } = model else {
+        return (1.0, 0.0);
+    };
+    let side = 360.0 / directions as f64;
+    let from_corner = (degrees - if outer { 0.5 * side } else { 0.0 }).rem_euclid(side);
+    let aside = from_corner.min(side - from_corner);
+    // Two corners alike take the same: it is in the middle of their side.
+    let points = if aside == 0.5 * side { 0.0 } else { aside };
+    let radius = if outer {
+        (0.5 * side).to_radians().cos().recip()
+    } else {
+        1.0
+    };
+    (radius * aside.to_radians().cos(), points)
+}
+
 fn main() -> Result<(), Error> {
     let pyramid = |directions, outer| FrictionModel::Pyramid { directions, outer };
     let models = [
@@ -79,6 +98,9 @@ fn main() -> Result<(), Error> {
         let mut line = format!("| {degrees:.0}° |");
         for (_, model) in models {
             let (taken, aside) = friction(model, degrees)?;
+            let expected = of_corner(model, degrees);
+            // The digits of the table.
+            assert!((taken - expected.0).abs() < 5e-4 && (aside - expected.1).abs() < 0.05);
             line += &format!(" {taken:.3}, {aside:.0}° |");
         }
         println!("{line}");

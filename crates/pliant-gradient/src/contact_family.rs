@@ -67,6 +67,16 @@ impl ContactChanges {
         self.samples.get(contact).map_or(0.0, |sample| sample.place.gap)
     }
 
+    /// Takes gaps that do not change.
+    pub(crate) fn clear_gaps(&mut self) {
+        self.samples.iter_mut().for_each(|sample| sample.place.gap = 0.0);
+    }
+
+    /// Adds to the change of the gap of a contact.
+    pub(crate) fn add_gap(&mut self, contact: usize, by: f64) {
+        self.samples[contact].place.gap += by;
+    }
+
     /// Finds how the contacts of a step change with a parameter.
     ///
     /// # Errors
@@ -74,6 +84,25 @@ impl ContactChanges {
     /// other elements or their places jump, a law begins to act, or a family without contacts has
     /// mappings that move them.
     pub(crate) fn find(
+        &mut self,
+        family: &mut Family,
+        base: &Problem,
+        parameter: usize,
+        step: ContactStep<'_>,
+    ) -> Result<(), GradientError> {
+        self.find_places(family, base, parameter, step)?;
+        let pairs = self.samples.iter().enumerate();
+        for (i, sample) in pairs {
+            check_begins(step.contacts.law(i), &sample.law, parameter)?;
+        }
+        Ok(())
+    }
+
+    /// As [`find`](Self::find), of contacts whose laws do not count.
+    ///
+    /// # Errors
+    /// Those of [`find`](Self::find), but for laws.
+    pub(crate) fn find_places(
         &mut self,
         family: &mut Family,
         base: &Problem,
@@ -124,13 +153,12 @@ impl ContactChanges {
         });
         family.contacts = source;
         each?;
-        for (i, (sample, way)) in samples.iter_mut().zip(ways).enumerate() {
+        for (sample, way) in samples.iter_mut().zip(ways) {
             let by = way.derivative([change, scale], ContactWay::SMOOTH);
             sample.place = by.ok_or_else(|| GradientError::NotBuilt {
                 what: "a contact by a parameter".to_owned(),
                 why: "its place jumps close by: there is no derivative there",
             })?;
-            check_begins(step.contacts.law(i), &sample.law, parameter)?;
         }
         Ok(())
     }

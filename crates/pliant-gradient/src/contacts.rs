@@ -24,11 +24,12 @@
 mod kinematics;
 mod law;
 mod smoothed;
+mod staged;
 
 use crate::kinematics::is_linear;
 use crate::taken::{
-    ContactBranch, ContactIdentity, ContactNumbers, ContactPlace, ContactSample, StepWeights, TakenContact,
-    TakenStep,
+    ContactBranch, ContactIdentity, ContactMove, ContactNumbers, ContactPlace, ContactSample, StepWeights,
+    TakenContact, TakenStep,
 };
 use crate::{GradientError, check_index, check_length};
 use kinematics::{Column, ContactJacobian, ContactKinematics, frame};
@@ -37,6 +38,7 @@ use pliant_dense::Vec3;
 use pliant_kkt::{Support, Tail};
 use pliant_model::{Model, NodeKind, Space, State};
 use smoothed::Barrier;
+pub(crate) use staged::NormalVelocity;
 use std::ops::Range;
 
 /// Share of the fastest velocity up to which a normal does not move.
@@ -63,6 +65,8 @@ struct LinearisedContact {
     u: [f64; 3],
     normal: NormalFactors,
     gap: f64,
+    /// The share of the change of its gap between the stages of a step that its gap has.
+    moved_share: f64,
     /// The barrier of a smoothed law, which has no branch.
     barrier: Option<Barrier>,
 }
@@ -121,6 +125,18 @@ impl<'a> ContactStart<'a> {
             weights: step.weights,
             start: step.start,
             end: &step.end.velocities,
+            smoothing: None,
+        }
+    }
+
+    /// That of a stage of a length (s) whose contacts are expected at a state, with the velocities of all
+    /// nodes at its end.
+    pub(crate) fn of_stage(reach: f64, expected: &'a State, end: &'a [f64]) -> Self {
+        Self {
+            h: reach,
+            weights: StepWeights::END,
+            start: expected,
+            end,
             smoothing: None,
         }
     }
@@ -227,54 +243,26 @@ impl Contacts {
             end,
             smoothing,
         } = step;
-        self.list.clear();
-        self.moves.clear();
-        self.columns.clear();
-        self.supports.clear();
-        self.identities.clear();
+        self.clear();
         (self.h, self.weights) = (h, weights);
         let velocities = start.velocities.iter().chain(end);
         let still = STILL * velocities.fold(0.0f64, |l, v| l.max(v.abs()));
         for contact in contacts {
             let place = &contact.place;
-            for s in &place.supports {
-                check_support(model, s)?;
-            }
-            for moved in &contact.moves {
-                check_index(
-                    "coordinate that a contact moves with",
-                    moved.dof,
-                    model.dof_count(),
-                )?;
-                let (expected, found) = (place.supports.len(), moved.by.supports.len());
-                check_length("supports of the derivative of a contact", expected, found)?;
-            }
-            let axes = frame(Vec3::from(place.normal));
             let law = contact.law;
             let is_frictionless = match smoothing {
                 Some(_) => law.friction == 0.0,
                 None => contact.branch == ContactBranch::Frictionless,
             };
             let count = if is_frictionless { 1 } else { 3 };
+            let axes = frame(Vec3::from(place.normal));
             let kinematics = ContactKinematics {
                 model,
                 start,
                 axes,
                 count,
             };
-            let columns = kinematics.rows(&place.supports, &mut self.columns);
-            let moves = self.moves.len();
-            for m in &contact.moves {
-                // A velocity turns no axes.
-                let turned = (!m.by_velocity).then_some(m.dof);
-                let columns = kinematics.derivative(&place.supports, &m.by, turned, &mut self.columns);
-                self.moves.push(LinearisedMove {
-                    dof: m.dof,
-                    by_velocity: m.by_velocity,
-                    columns,
-                    gap: m.by.gap,
-                });
-            }
+            let [columns, moves] = self.push_rows(&kinematics, place, &contact.moves)?;
             let rows = ContactJacobian {
                 columns: &self.columns[columns.clone()],
             };
@@ -289,7 +277,7 @@ impl Contacts {
                 axes: axes.map(Into::into),
                 u: rows.times(end),
                 r: std::array::from_fn(|i| if i < count { axes[i].dot(&impulse) } else { 0.0 }),
-                moves: moves..self.moves.len(),
+                moves,
                 columns,
                 supports: first_support..self.supports.len(),
                 branch: contact.branch,
@@ -297,10 +285,59 @@ impl Contacts {
                 share: contact.share,
                 normal: NormalFactors::of(contact, [h, weights.beta], [before, still]),
                 gap: place.gap,
+                moved_share: 0.0,
                 barrier: smoothing.map(Barrier::of),
             });
         }
         Ok(())
+    }
+
+    /// Adds the columns of a contact, and the derivatives of these; the ranges of both.
+    ///
+    /// # Errors
+    /// [`GradientError::NotBuilt`] for contacts of elements that are mapped nonlinearly.
+    fn push_rows(
+        &mut self,
+        kinematics: &ContactKinematics<'_>,
+        place: &ContactPlace,
+        moves: &[ContactMove],
+    ) -> Result<[Range<usize>; 2], GradientError> {
+        let model = kinematics.model;
+        for s in &place.supports {
+            check_support(model, s)?;
+        }
+        for moved in moves {
+            check_index(
+                "coordinate that a contact moves with",
+                moved.dof,
+                model.dof_count(),
+            )?;
+            let (expected, found) = (place.supports.len(), moved.by.supports.len());
+            check_length("supports of the derivative of a contact", expected, found)?;
+        }
+        let columns = kinematics.rows(&place.supports, &mut self.columns);
+        let first = self.moves.len();
+        for m in moves {
+            // A velocity turns no axes.
+            let turned = (!m.by_velocity).then_some(m.dof);
+            let columns = kinematics.derivative(&place.supports, &m.by, turned, &mut self.columns);
+            self.moves.push(LinearisedMove {
+                dof: m.dof,
+                by_velocity: m.by_velocity,
+                columns,
+                gap: m.by.gap,
+            });
+        }
+        Ok([columns, first..self.moves.len()])
+    }
+
+    /// Forgets all contacts.
+    fn clear(&mut self) {
+        self.list.clear();
+        self.moves.clear();
+        self.columns.clear();
+        self.supports.clear();
+        self.identities.clear();
     }
 
     /// The force of a unit impulse over the step (1/s), as the equations of motion at the end have

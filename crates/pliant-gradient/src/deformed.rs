@@ -165,8 +165,7 @@ const AT_BOUND: f64 = 1e-12;
 /// Finds the part of each row in a step.
 ///
 /// # Errors
-/// [`GradientError::NotBuilt`] for hard rows that bear on one side, which drift by rounding to either
-/// side of where they begin elsewhere.
+/// [`GradientError::NotBuilt`] for hard rows that hold one side, and are beyond it without bearing.
 pub(crate) fn rows_of_step(
     problem: &Problem,
     evaluation: &Evaluation,
@@ -220,16 +219,19 @@ pub(crate) fn rows_of_step(
             };
             let inside = !is_at((1.0 - step.gain) * first + step.gain * last);
             let one_sided = (bounds.0 == 0.0) != (bounds.1 == 0.0);
-            let begins = match (at_place, one_sided) {
-                (true, true) => Beginning::Placed,
-                (true, false) => Beginning::Returning,
-                (false, _) => Beginning::Placed,
-            };
             let open = |gap: f64| if bounds.0 == 0.0 { gap > 0.0 } else { gap < 0.0 };
-            if at_place && one_sided && !(is_at(first) && is_at(last) && open(start) && open(end)) {
+            let begins = match (at_place, one_sided) {
+                (true, true) if !open(start) => Beginning::Held,
+                (true, false) => Beginning::Returning,
+                _ => Beginning::Placed,
+            };
+            if at_place && one_sided && !inside && !open(end) && end != 0.0 {
                 return Err(GradientError::NotBuilt {
-                    what: format!("a step of SDIRK2 in which {} bears", problem.describe_row(row)),
-                    why: "take `Integrator::Nonlinear`",
+                    what: format!(
+                        "a step of SDIRK2 that ends beyond {} without its force",
+                        problem.describe_row(row)
+                    ),
+                    why: "it comes back behind the step: take `Integrator::Nonlinear`",
                 });
             }
             let part = match () {

@@ -51,7 +51,7 @@ pub(crate) struct Implicit {
     pub(crate) linearised: Linearised,
     pub(crate) saddle: Saddle,
     pub(crate) kept: KeptMoment,
-    touching: Vec<NodeId>,
+    pub(crate) touching: Vec<NodeId>,
     progress: Progress,
     /// The last adjoint solution: weights of the equations of the independent coordinates, and of
     /// the rows.

@@ -41,7 +41,7 @@ pub use solve::SolveReport;
 pub use step::StepDerivative;
 pub use taken::{
     ActiveSet, ContactBranch, ContactIdentity, ContactMove, ContactNumbers, ContactPlace, ContactSample,
-    StepBefore, StepWeights, TakenContact, TakenStages, TakenStep,
+    PlacedContact, StageContact, StepBefore, StepWeights, TakenContact, TakenStages, TakenStep,
 };
 pub use vibration::{CriticalLoad, VibrationMode};
 

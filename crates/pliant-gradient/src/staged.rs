@@ -7,11 +7,13 @@
 //! (x1, v1, e1) from (x, v, e),   (x2, v2, e2) from (x (+) (1 - g) h v1, v + (1 - g)/g (v1 - v), e (+) (1 - g) h J v1)
 //! ```
 //!
-//! by the equations of a [`stage`] of the length `g h`, and the end from `(x2, v2, e2)` by those of
+//! by the equations of a [`stage`] of the length `g h`, with the [`contacts`] that are expected at its end,
+//! and the end from `(x2, v2, e2)` by those of
 //! the [`projection`]. Each is solved for its own change, forwards or backwards.
 
 mod by;
 mod chain;
+mod contacts;
 mod part;
 mod projection;
 mod residuals;
@@ -22,11 +24,12 @@ mod turns;
 use crate::deformed::{DeformationPath, Leg, PathEnd, RowOfStep, StepOfRows, deformed_nodes, rows_of_step};
 use crate::equations::{Equations, Unknown};
 use crate::family::check_structure;
-use crate::implicit::{SOLVED, check_external};
+use crate::implicit::{Implicit, SOLVED, check_external};
 use crate::kinematics::{Retraction, gather};
 use crate::taken::{StepWeights, TakenStep};
 use crate::{GradientError, StateVector, check_length};
-use pliant_model::{Problem, State};
+use contacts::of_stage;
+use pliant_model::{NodeId, Problem, State};
 use projection::{OnStage, Projection};
 use residuals::{LastStage, Projected};
 use stage::{OnPredictor, Stage, TakenStage};
@@ -38,6 +41,14 @@ const GAIN: f64 = 1.0 - FRAC_1_SQRT_2;
 /// `(1 - g)/g`, the share of the change of velocity in the first stage that its predictor has of
 /// the second.
 const AHEAD: f64 = (1.0 - GAIN) / GAIN;
+
+/// `g/(1 - g)`, the share of the change of the accelerations in the step before by which those of its end
+/// go on in the first stage, as contacts are expected.
+const ON: f64 = GAIN / (1.0 - GAIN);
+
+/// Share of the largest coordinate that is moved in a step at the least velocity that those of contacts
+/// are compared with.
+const SLOW: f64 = 1e-6;
 
 /// The derivative of a step of two stages.
 #[derive(Debug)]
@@ -75,6 +86,8 @@ struct PlacedStep {
     /// The velocities at the start and those that the second stage begins with (n).
     velocities: [Vec<f64>; 2],
     multipliers: [Vec<f64>; 2],
+    /// Whether accelerations of the step before are known.
+    follows: bool,
 }
 
 /// A direction on its way forwards.
@@ -110,7 +123,7 @@ impl StagedStep {
     /// # Errors
     /// [`GradientError::NotBuilt`] for parts of the model that have no derivative here;
     /// [`GradientError::Model`], [`GradientError::Plan`].
-    pub(crate) fn new(problem: &Problem) -> Result<Self, GradientError> {
+    pub(crate) fn new(problem: &Problem, touching: &[NodeId]) -> Result<Self, GradientError> {
         let start = Equations::new(problem.clone())?;
         if let Some(mass) = &start.curved_mass {
             return Err(GradientError::NotBuilt {
@@ -123,7 +136,10 @@ impl StagedStep {
         let [of_dofs, of_nodes] = [n, all].map(|size| vec![0.0; size]);
         Ok(Self {
             start,
-            stages: [Stage::new(problem, &nodes)?, Stage::new(problem, &nodes)?],
+            stages: [
+                Stage::new(problem, &nodes, touching)?,
+                Stage::new(problem, &nodes, touching)?,
+            ],
             projection: Projection::new(problem, &nodes)?,
             projects: !nodes.is_empty() || m > 0,
             nodes,
@@ -164,7 +180,8 @@ impl StagedStep {
     pub(crate) fn place(&mut self, problem: &Problem, step: &TakenStep<'_>) -> Result<(), GradientError> {
         check_structure(&self.start.problem, problem, || "the problem".to_owned())?;
         if !self.start.take_parameters(problem) {
-            *self = Self::new(problem)?;
+            let touching = self.stages[0].implicit.touching.clone();
+            *self = Self::new(problem, &touching)?;
         }
         check_step(problem, step)?;
         for stage in &mut self.stages {
@@ -175,16 +192,16 @@ impl StagedStep {
         self.step.fixed.copy_from_slice(step.fixed);
         self.take_start(step.start)?;
         self.place_stages(problem, step)?;
-        let (mut place, mut share) = self.missed();
+        let (mut place, mut share) = self.missed(step);
         if self.projects {
             let (of_projection, missed) = self.place_projection(problem, step)?;
             if missed > share || missed.is_nan() {
-                (place, share) = (of_projection, missed);
+                (place, share) = (Some(of_projection), missed);
             }
         } else {
             let (moved, missed) = self.moved_since(problem, step);
             if missed > share || missed.is_nan() {
-                (place, share) = (moved, missed);
+                (place, share) = (Some(moved), missed);
             }
         }
         // The walk of deformations has moved the mappings on.
@@ -192,7 +209,7 @@ impl StagedStep {
         match share <= SOLVED {
             true => Ok(()),
             false => Err(GradientError::NotSolved {
-                place: place.describe(problem),
+                place: place.map_or_else(|| "a contact".to_owned(), |place| place.describe(problem)),
                 share,
                 limit: SOLVED,
             }),
@@ -231,6 +248,23 @@ impl StagedStep {
         self.between[0].place(problem, way);
         move_on(problem, one, velocity, w);
         move_on(problem, two, velocity, ahead);
+        self.step.follows = taken.before.is_some();
+        if !step.contacts.is_empty() {
+            // Where contacts are expected at the end of each stage.
+            let last = |list: usize, k: usize| taken.before.map_or(0.0, |lists| lists[list][k]);
+            for (k, way) in way.iter_mut().enumerate() {
+                *way = w * start[k] + w * w * (last(0, k) + ON * last(1, k));
+            }
+            let [first, other] = &mut self.stages;
+            let from = [step.start, step.start];
+            first.side.expect(&mut self.start, from, way)?;
+            for (k, way) in way.iter_mut().enumerate() {
+                let a = taken.accelerations[k] - taken.jump[k];
+                *way = w * second[k] + w * w * (a + last(1, k));
+            }
+            let from = [&*two, step.start];
+            other.side.expect(&mut self.start, from, way)?;
+        }
         for (k, v) in velocity.iter_mut().enumerate() {
             *v = second[k] + w * taken.accelerations[k];
         }
@@ -255,6 +289,11 @@ impl StagedStep {
         let Equations {
             evaluation, state, ..
         } = &mut self.start;
+        if !step.contacts.is_empty() {
+            for end in &mut self.step.ends {
+                evaluation.propagate(problem, end)?;
+            }
+        }
         self.step.projected.clone_from(&self.step.ends[1]);
         evaluation.propagate(problem, &mut self.step.projected)?;
         evaluation.propagate(problem, state)?;
@@ -287,8 +326,20 @@ impl StagedStep {
                 fixed: step.fixed,
                 deformations: &self.step.paths[k].positions,
                 ahead: &self.step.paths[k].ahead,
+                contacts: step.contacts,
+                is_second: k == 1,
             };
             self.stages[k].place(stage)?;
+        }
+        for is_second in [false, true] {
+            let places = of_stage(step.contacts, is_second).map(|(_, stage)| stage);
+            let expected = std::mem::take(&mut self.stages[0].side.expected);
+            let states = [step.start, &expected];
+            let placed = self.stages[usize::from(is_second)]
+                .side
+                .place_gaps(problem, places, states);
+            self.stages[0].side.expected = expected;
+            placed?;
         }
         let velocities = &self.stages[0].implicit.equations.state.velocities;
         self.between[1].place_nodes(problem, &self.nodes, velocities, ahead);
@@ -302,15 +353,33 @@ impl StagedStep {
         one.iter().zip(two).filter(|(one, two)| **one || **two).count()
     }
 
-    /// The equation of a stage that misses the largest share of its terms, and that share.
-    fn missed(&self) -> (Unknown, f64) {
+    /// The equation of a stage that misses the largest share of its terms, and that share: of a contact,
+    /// if of no unknown of the model.
+    fn missed(&self, step: &TakenStep<'_>) -> (Option<Unknown>, f64) {
+        let largest = step.end.positions.iter().fold(0.0f64, |l, x| l.max(x.abs()));
         let all = self.stages.iter().map(|stage| {
-            let fixed = &stage.implicit.kept.fixed;
-            let bound = &stage.implicit.linearised.laws.at_bound;
-            stage.implicit.equations.worst(|k| fixed[k], |k| bound[k])
+            let Implicit {
+                equations,
+                linearised,
+                saddle,
+                kept,
+                ..
+            } = &stage.implicit;
+            let bound = &linearised.laws.at_bound;
+            let (place, share) = equations.worst(|k| kept.fixed[k], |k| bound[k]);
+            let velocities = kept.end.velocities.iter().chain(&step.start.velocities);
+            let fastest = velocities.fold(SLOW * largest / step.h, |l, v| l.max(v.abs()));
+            let given = |row: usize| saddle.given_velocity(equations.rows.len() + row);
+            let by_contacts = linearised
+                .contacts
+                .missed(&step.start.velocities, fastest, given);
+            match by_contacts > share {
+                true => (None, by_contacts),
+                false => (Some(place), share),
+            }
         });
         all.reduce(|a, b| if b.1 > a.1 { b } else { a })
-            .unwrap_or((Unknown::Dof(0), 0.0))
+            .unwrap_or((Some(Unknown::Dof(0)), 0.0))
     }
 
     /// Takes the projection, and returns the equation that misses the largest share of the terms of
@@ -436,10 +505,10 @@ fn check_step(problem: &Problem, step: &TakenStep<'_>) -> Result<(), GradientErr
             why: "its stages have neither",
         });
     }
-    if !step.contacts.is_empty() {
+    if step.contacts.iter().any(|contact| contact.stage.is_none()) {
         return Err(GradientError::NotBuilt {
-            what: "contacts in steps of SDIRK2".to_owned(),
-            why: "their laws are not in the equations of its stages: take `Integrator::Nonlinear`",
+            what: "contacts of a whole step in one of SDIRK2".to_owned(),
+            why: "it has those of its stages",
         });
     }
     let (n, m) = (problem.dof_count(), problem.row_count());
@@ -448,6 +517,9 @@ fn check_step(problem: &Problem, step: &TakenStep<'_>) -> Result<(), GradientErr
         check_length("the jump of accelerations", n, stages.jump.len())?;
         check_length("multipliers of the last stage", m, stages.multipliers.len())?;
         check_length("the jump of multipliers", m, stages.multipliers_jump.len())?;
+        for list in stages.before.into_iter().flatten() {
+            check_length("accelerations of the step before", n, list.len())?;
+        }
     }
     check_length("fixed coordinates of a step", n, step.fixed.len())?;
     check_external(problem, step.external)

@@ -160,6 +160,12 @@ impl StepDerivative {
         if step.stages.is_some() {
             return self.place_staged(problem, step);
         }
+        if step.contacts.iter().any(|contact| contact.stage.is_some()) {
+            return Err(GradientError::NotBuilt {
+                what: "contacts of stages in a whole step".to_owned(),
+                why: "it has those of its start",
+            });
+        }
         let contacts = &mut self.implicit.linearised.contacts;
         contacts.place(problem, step.contacts, ContactStart::of(step))?;
         self.linearise(step.start)?;
@@ -181,12 +187,15 @@ impl StepDerivative {
     fn place_staged(&mut self, problem: &Problem, step: &TakenStep<'_>) -> Result<(), GradientError> {
         let staged = match &mut self.staged.made {
             Some(staged) => staged,
-            none => none.insert(Box::new(StagedStep::new(problem)?)),
+            none => {
+                let touching = &self.implicit.touching;
+                none.insert(Box::new(StagedStep::new(problem, touching)?))
+            }
         };
         staged.place(problem, step)?;
         self.active = ActiveSet {
             rows_at_bounds: staged.rows_at_bounds(),
-            ..ActiveSet::default()
+            ..ActiveSet::of(step.contacts)
         };
         self.staged.is_placed = true;
         self.implicit.is_placed();
@@ -453,8 +462,7 @@ impl StepDerivative {
     ) -> Result<SolveReport, GradientError> {
         self.implicit.check_placed()?;
         if let Some(staged) = self.staged.placed() {
-            memory.clear(from.x.len());
-            return staged.tangent(from, changes, out);
+            return staged.tangent([from, before], changes, [out, memory]);
         }
         let relation = self.relation;
         let (reach, span) = (relation.reach, relation.inertia_span());
@@ -552,8 +560,7 @@ impl StepDerivative {
     ) -> Result<SolveReport, GradientError> {
         self.implicit.check_placed()?;
         if let Some(staged) = self.staged.placed() {
-            let report = staged.adjoint(from, out)?;
-            before.clear(from.x.len());
+            let report = staged.adjoint([from, memory], [out, before])?;
             self.implicit.has_adjoint();
             return Ok(report);
         }

@@ -53,6 +53,10 @@ pub struct TakenStages<'a> {
     pub multipliers: &'a [f64],
     /// By how much they are above those of the first.
     pub multipliers_jump: &'a [f64],
+    /// Accelerations of the second stage of the step before, and by how much they were above those of
+    /// its first (n; m/s^2, rad/s^2), by which contacts are expected at the end of a stage; none where
+    /// nothing is known of them.
+    pub before: Option<[&'a [f64]; 2]>,
 }
 
 /// Weights of the end of a step of the nonlinear method, in (0, 1]: the equation of motion is the
@@ -179,6 +183,46 @@ pub struct TakenContact {
     /// open), it does not slip with its friction at the limit, or its impulse is none. The
     /// derivative is one-sided then.
     pub at_change: bool,
+    /// What a stage of SDIRK2 has of it, if it is the contact of one.
+    pub stage: Option<Box<StageContact>>,
+}
+
+/// A contact of a stage of SDIRK2. Its normal and its supports are those that it is expected to have at
+/// the end of the stage, where the derivatives of its place are by the coordinates there; its gap is that
+/// of the start of the step, and its impulse that of the time `w` of the stage.
+///
+/// **Equation.** With the gap `g` at the start of the step, and its change `m = (1 - g) h u_n1` up to the
+/// predictor of the second stage by the normal velocity at the end of the first one (zero in the first
+/// stage), a stage of the length `w` has
+///
+/// ```math
+/// u_n + (g + m)/w = 0  (open)   u_n + rate (g + m) = 0  (closed)   u_n + (g + m)/(w + d) + C r_n/(w (w + d)) = 0  (compliant)
+/// u_n + g/T + max(m, 0)/w = 0  (bore in the step before, and closes its gap in the time T)
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct StageContact {
+    /// Whether it is of the second stage.
+    pub is_second: bool,
+    /// The change of its gap from the start of the step to the predictor of the stage (m).
+    pub moved: f64,
+    /// The time in which its gap closes (s), if it bore in the step before and gapes by no more than its
+    /// curve leaves.
+    pub closing: Option<f64>,
+    /// Where it was at the start of the step, if its equation has the gap there.
+    pub at_start: Option<PlacedContact>,
+    /// Where it was in the first stage, if its equation has the change of the gap by that.
+    pub in_first: Option<PlacedContact>,
+}
+
+/// A place of a contact, with its derivatives by the coordinates that it depends on there.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PlacedContact {
+    /// Where it is.
+    pub place: ContactPlace,
+    /// Derivatives of the place.
+    pub moves: Vec<ContactMove>,
+    /// Which one it is there.
+    pub identity: ContactIdentity,
 }
 
 /// The branches that a derivative is on: numbers of contacts and rows of a step, or over the steps

@@ -27,6 +27,7 @@ mod pressure;
 mod report;
 mod rows;
 mod solve;
+mod stages;
 pub mod step;
 mod turn;
 mod world;
@@ -55,6 +56,7 @@ pub use law::ContactRows;
 pub(crate) use newton::{ContactIterate, StageMotion};
 pub use observed::Solved;
 pub use observed::{Observation, Observed};
+pub use stages::{StageReading, StageRecord, recorded_stages};
 pub(crate) use turn::Turning;
 
 use crate::system::rigid_nodes::Configuration;
@@ -82,6 +84,8 @@ pub struct Contacts {
     newton: NewtonRows,
     turned: Turned,
     impact: Impact,
+    /// The contacts of both stages of the last step, if these were recorded.
+    stages: [StageRecord; 2],
     /// Readings of the last step.
     pub observed: Observed,
 }
@@ -94,6 +98,7 @@ impl Contacts {
             newton: NewtonRows::default(),
             turned: Turned::default(),
             impact: Impact::default(),
+            stages: Default::default(),
             observed: Observed::default(),
         }
     }

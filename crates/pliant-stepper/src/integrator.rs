@@ -287,7 +287,8 @@ pub struct NewtonOptions {
     /// Solves the stages of [`Integrator::Sdirk2`], and the projection that ends them, until rounding
     /// ends it (stages with contacts nearby to [`stage_tolerance`](Self::stage_tolerance)), instead of
     /// to a share of the error of the step: the step is then a solution of its equations as derivatives
-    /// of steps need it.
+    /// of steps need it. Contacts that kept their directions over the step before are searched where they
+    /// are expected all the same, and limits that bear are projected all the way.
     pub exact_stages: bool,
     /// The largest loss of energy by these stages, as a share of what the step turns over; a step
     /// that loses more is halved, and its halves if they lose more and less than it. What it may

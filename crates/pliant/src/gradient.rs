@@ -7,6 +7,7 @@ mod forward;
 mod halves;
 mod moves;
 mod schedule;
+mod stages;
 mod starts;
 mod trajectory;
 mod walk;
@@ -18,8 +19,8 @@ pub use family::family_of_simulations;
 use pliant_gradient::check_index;
 pub use pliant_gradient::{
     ActiveSet, ContactBranch, ContactIdentity, ContactMove, ContactNumbers, ContactPlace, ContactSample,
-    ContactWay, CriticalLoad, Family, FamilyContacts, GradientError, MakeModel, Member, RestDerivative,
-    RestState, SolveReport, StateVector, StepBefore, StepDerivative, StepWeights, TakenContact, TakenStages,
+    ContactWay, CriticalLoad, Family, FamilyContacts, GradientError, MakeModel, Member, PlacedContact,
+    RestDerivative, RestState, SolveReport, StageContact, StateVector, StepBefore, StepDerivative, StepWeights, TakenContact, TakenStages,
     TakenStep, VibrationMode, check_length,
 };
 use pliant_model::{Problem, RowGroup, State};
@@ -136,14 +137,22 @@ pub(crate) fn step_before(simulation: &Simulation) -> Option<StepBefore<'_>> {
 /// The stages of the last step, if it is one of SDIRK2 that two stages took.
 pub(crate) fn step_stages(simulation: &Simulation) -> Option<TakenStages<'_>> {
     match simulation.options.integrator {
-        Integrator::Sdirk2 => stages_of(simulation.problem(), &simulation.motion.integrator),
+        Integrator::Sdirk2 => {
+            let before = (!simulation.start.fresh).then_some(&simulation.start.integrator);
+            stages_of(simulation.problem(), &simulation.motion.integrator, before)
+        }
         _ => None,
     }
 }
 
-/// The stages that SDIRK2 remembers of a step.
-fn stages_of<'a>(problem: &Problem, memory: &'a IntegratorMemory) -> Option<TakenStages<'a>> {
+/// The stages that SDIRK2 remembers of a step, with what it remembered of the one before.
+fn stages_of<'a>(
+    problem: &Problem,
+    memory: &'a IntegratorMemory,
+    before: Option<&'a IntegratorMemory>,
+) -> Option<TakenStages<'a>> {
     let (n, m) = (problem.dof_count(), problem.row_count());
+    let before = before.filter(|memory| memory.is_of_two_stages(n, m));
     if !memory.is_of_two_stages(n, m) {
         return None;
     }
@@ -155,6 +164,7 @@ fn stages_of<'a>(problem: &Problem, memory: &'a IntegratorMemory) -> Option<Take
         jump: of_accelerations,
         multipliers,
         multipliers_jump: of_multipliers,
+        before: before.map(|memory| [&memory.vectors[..n], &memory.vectors[n + m..2 * n + m]]),
     })
 }
 

@@ -69,6 +69,28 @@ impl NormalFactors {
     }
 }
 
+impl NormalFactors {
+    /// The factors of a contact in a stage of the length `w` (s), with a gap (m) that has the change up to
+    /// its predictor, and with the time in which that closes, if it bore before.
+    pub(super) fn of_stage(law: &ContactNumbers, gap: f64, w: f64, closing: Option<f64>) -> Self {
+        let of = |by_gap, by_force, law| Self {
+            by_gap,
+            by_force,
+            by_start: 0.0,
+            law,
+        };
+        if law.compliance > 0.0 {
+            let reach = w + law.relaxation;
+            return of(reach.recip(), law.compliance / (w * reach), NormalLaw::Compliant);
+        }
+        match closing {
+            Some(time) => of(time.recip(), 0.0, NormalLaw::Closes),
+            None if gap > 0.0 => of(w.recip(), 0.0, NormalLaw::Closes),
+            None => of(law.recovery, 0.0, NormalLaw::Closed),
+        }
+    }
+}
+
 impl LinearisedContact {
     /// The changes of its equations for changes of the velocities of its rows and of its impulse.
     pub(super) fn equations(&self, du: [f64; 3], dr: [f64; 3]) -> [f64; 3] {

@@ -1,11 +1,12 @@
 //! Gradients of a step of stages by forces, inputs and parameters, after its adjoint.
 
+use super::contacts::{ByParameter, FirstEnd};
 use super::residuals::{LastStage, Projected, Residuals};
 use super::{GAIN, StagedStep, legs};
 use crate::deformed::{DeformationPath, PathEnd};
 use crate::equations::{Deformations, Equations, Moment};
 use crate::family::Sample;
-use crate::implicit::{OfElements, Shares, check_together};
+use crate::implicit::{Implicit, OfElements, Shares, check_together};
 use crate::{Family, GradientError};
 use pliant_model::{ComponentId, NodeId, State};
 
@@ -135,14 +136,14 @@ impl StagedStep {
             let problem = &self.start.problem;
             out.clear();
             out.resize(problem.node(node).count, 0.0);
-            let m = self.rows.len();
+            let (m, ends) = (self.rows.len(), self.row_ends());
             for (k, (equations, [p, q])) in self.systems().enumerate() {
                 equations.weigh_forces(p, &mut on_nodes);
                 let shares = Shares {
                     on_nodes: &on_nodes,
                     forces: &self.by.acting[k],
                     weights: q,
-                    rows: &ds[k * m..(k + 1) * m],
+                    rows: &ds[ends[k]..ends[k + 1]],
                 };
                 shares.add(problem, node, out);
             }
@@ -151,7 +152,7 @@ impl StagedStep {
                 node,
                 whole,
                 forces: &self.by.acting[1],
-                rows: &ds[m..2 * m],
+                rows: &ds[ends[1]..ends[1] + m],
                 elsewhere: &[],
             };
             let together = check_together(problem, of, out);
@@ -174,12 +175,12 @@ impl StagedStep {
 
     /// The derivative that changes of all equations make: less the adjoint solutions times these.
     fn work(&self, [dr, ds]: [&[f64]; 2]) -> f64 {
-        let (n, m) = (self.room.len(), self.rows.len());
+        let (n, ends) = (self.room.len(), self.row_ends());
         let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
         let each = self
             .systems()
             .enumerate()
-            .map(|(k, (_, [p, q]))| dot(p, &dr[k * n..(k + 1) * n]) + dot(q, &ds[k * m..(k + 1) * m]));
+            .map(|(k, (_, [p, q]))| dot(p, &dr[k * n..(k + 1) * n]) + dot(q, &ds[ends[k]..ends[k + 1]]));
         -each.sum::<f64>()
     }
 
@@ -195,9 +196,10 @@ impl StagedStep {
         [dr, ds]: [&mut Vec<f64>; 2],
     ) -> Result<(), GradientError> {
         let (n, m) = (self.room.len(), self.rows.len());
-        for (list, size) in [(&mut *dr, n), (&mut *ds, m)] {
+        let ends = self.row_ends();
+        for (list, size) in [(&mut *dr, 4 * n), (&mut *ds, ends[4])] {
             list.clear();
-            list.resize(4 * size, 0.0);
+            list.resize(size, 0.0);
         }
         let mut room = std::mem::take(&mut self.by);
         let mut acting = std::mem::take(&mut room.acting);
@@ -208,7 +210,7 @@ impl StagedStep {
         let base = self.stages[0].implicit.problem();
         let found = family.each_member(base, parameter, |member, Sample { weight, .. }| {
             let mut take = |k: usize, primal: &[f64], rows: &[f64], forces: &[f64]| {
-                let [of_dofs, of_rows] = [&mut dr[k * n..], &mut ds[k * m..]];
+                let [of_dofs, of_rows] = [&mut dr[k * n..], &mut ds[ends[k]..]];
                 let lists = [(of_dofs, primal), (of_rows, rows), (&mut acting[k], forces)];
                 for (sum, list) in lists {
                     sum.iter_mut().zip(list).for_each(|(s, d)| *s += weight * d);
@@ -239,10 +241,39 @@ impl StagedStep {
                 parameter,
                 bounds,
                 &self.step.multipliers[k],
-                &mut ds[k * m..(k + 1) * m],
+                &mut ds[ends[k]..ends[k] + m],
             )?;
         }
-        Ok(())
+        let [one, two] = &mut self.stages;
+        let expected = std::mem::take(&mut one.side.expected);
+        let found = [(0, one), (1, two)].into_iter().try_for_each(|(k, stage)| {
+            if !stage.side.any {
+                return Ok(());
+            }
+            let first = FirstEnd {
+                expected: &expected,
+                end: &self.step.ends[0],
+                ahead: (1.0 - GAIN) * self.step.h,
+            };
+            let step = ByParameter {
+                family: &mut *family,
+                parameter,
+                start: &self.start.state,
+                end: &self.step.ends[k],
+                h: self.step.h,
+                first,
+                own: (k == 0).then_some(&expected),
+            };
+            let out = [&mut dr[k * n..(k + 1) * n], &mut ds[ends[k]..ends[k + 1]]];
+            let Implicit {
+                equations,
+                linearised,
+                ..
+            } = &mut stage.implicit;
+            stage.side.add_by_parameter(equations, linearised, step, out)
+        });
+        self.stages[0].side.expected = expected;
+        found
     }
 
     /// Evaluates the equations of a stage with the mappings and laws of another model.

@@ -1,13 +1,16 @@
 //! The derivative of one stage.
 
+use super::contacts::{StageSide, of_stage};
+use crate::contacts::ContactStart;
 use crate::deformed::DeformedNodes;
 use crate::equations::Kinetics;
 use crate::implicit::Implicit;
 use crate::kinematics::{Retraction, gather};
 use crate::solve::{FactoredStep, Matrix, SolveReport};
+use crate::taken::TakenContact;
 use crate::{GradientError, StateVector};
 use pliant_kkt::Scheme;
-use pliant_model::{Problem, State};
+use pliant_model::{NodeId, Problem, State};
 
 /// A stage that was taken.
 #[derive(Clone, Copy, Debug)]
@@ -26,6 +29,9 @@ pub(super) struct TakenStage<'a> {
     /// ahead of their time.
     pub(super) deformations: &'a [f64],
     pub(super) ahead: &'a [f64],
+    /// The contacts of the step, and whether it is the second stage.
+    pub(super) contacts: &'a [TakenContact],
+    pub(super) is_second: bool,
 }
 
 /// The equations of a stage from the predictor `(x^, v^, e^)`, and their derivative:
@@ -42,6 +48,8 @@ pub(super) struct Stage {
     room: [Vec<f64>; 3],
     /// No change of multipliers, and room for theirs.
     rows: [Vec<f64>; 2],
+    /// Its contacts.
+    pub(super) side: StageSide,
 }
 
 /// A direction at the predictor of a stage.
@@ -54,7 +62,9 @@ pub(super) struct Given<'a> {
     pub(super) held: &'a [f64],
     /// Changes of its deformations, on all nodes.
     pub(super) begin: &'a [f64],
-    /// Changes of the equations: of coordinates (n) and rows (m).
+    /// Velocities of all nodes at the start of the step.
+    pub(super) start: &'a [f64],
+    /// Changes of the equations: of coordinates (n) and rows (m, and those of contacts).
     pub(super) changes: Option<[&'a [f64]; 2]>,
 }
 
@@ -69,8 +79,12 @@ pub(super) struct OnPredictor {
 }
 
 impl Stage {
-    pub(super) fn new(problem: &Problem, nodes: &[usize]) -> Result<Self, GradientError> {
-        let mut implicit = Implicit::new(problem, &[])?;
+    pub(super) fn new(
+        problem: &Problem,
+        nodes: &[usize],
+        touching: &[NodeId],
+    ) -> Result<Self, GradientError> {
+        let mut implicit = Implicit::new(problem, touching)?;
         implicit.linearised.deformed = Some(DeformedNodes::new(problem, nodes.to_vec()));
         implicit.linearised.moving = nodes.to_vec();
         implicit.kept.deformations.nodes = nodes.to_vec();
@@ -82,6 +96,7 @@ impl Stage {
             reach: 0.0,
             room: std::array::from_fn(|_| vec![0.0; n]),
             rows: std::array::from_fn(|_| vec![0.0; m]),
+            side: StageSide::default(),
         })
     }
 
@@ -114,6 +129,19 @@ impl Stage {
             list.clear();
             list.extend_from_slice(from);
         }
+        let side = &mut self.side;
+        let own = of_stage(stage.contacts, stage.is_second);
+        side.any = own.clone().next().is_some();
+        let contacts = &mut linearised.contacts;
+        let of = ContactStart::of_stage(stage.reach, &side.expected, &stage.end.velocities);
+        contacts.place(&equations.problem, own.clone().map(|(contact, _)| contact), of)?;
+        contacts.take_stages(own.map(|(_, stage)| stage));
+        for list in [&mut kept.contacts, &mut kept.contact_sizes] {
+            list.clear();
+            list.resize(equations.problem.velocity_count(), 0.0);
+        }
+        contacts.add_forces(&mut kept.contacts);
+        contacts.add_sizes(&mut kept.contact_sizes);
         equations.evaluate(&kept.get())?;
         linearised.place(equations, &kept.get())?;
         let displacement = &mut self.room[0];
@@ -122,9 +150,12 @@ impl Stage {
         self.retraction.place(&equations.problem, displacement);
         let step = FactoredStep {
             scheme: &Scheme::implicit_euler(stage.reach),
-            start: stage.end,
+            start: if side.any { &side.expected } else { stage.end },
         };
-        saddle.place(equations, linearised, Matrix::Step(step), kept)
+        saddle.place(equations, linearised, Matrix::Step(step), kept)?;
+        let rows = saddle.rhs[1].len();
+        self.rows.iter_mut().for_each(|list| list.resize(rows, 0.0));
+        Ok(())
     }
 
     /// How its end moves. The displacements and velocities of all nodes are in
@@ -144,6 +175,7 @@ impl Stage {
             retraction,
             room: [moved, way, scaled],
             rows,
+            side,
             ..
         } = self;
         let Implicit {
@@ -163,6 +195,11 @@ impl Stage {
         linearised.begin_still();
         linearised.inertia(equations, given.v, scaled);
         r.iter_mut().zip(&*scaled).for_each(|(r, m)| *r -= m / reach);
+        if side.any {
+            linearised.add_contacts_by_start(equations, &side.along, given.start, [&mut *r, &mut *s]);
+            let own = &mut s[equations.problem.row_count()..];
+            linearised.contacts.add_gaps(&side.gaps, own);
+        }
         if let Some([dr, ds]) = given.changes {
             r.iter_mut().zip(dr).for_each(|(r, d)| *r += d);
             s.iter_mut().zip(ds).for_each(|(s, d)| *s += d);
@@ -189,7 +226,9 @@ impl Stage {
     }
 
     /// Finds the weights of its predictor from those of its end (n), and of deformations,
-    /// velocities and positions of all nodes there. The solution of its adjoint equations is kept.
+    /// velocities and positions of all nodes there, with the velocities of all nodes at the start of the
+    /// step. The solution of its adjoint equations is kept, and in its [`side`](Self::side) the weights of
+    /// the state that contacts are expected at and of their gaps.
     ///
     /// # Errors
     /// Every error of [`tangent`](Self::tangent).
@@ -197,6 +236,7 @@ impl Stage {
         &mut self,
         on_end: &StateVector,
         on_nodes: [&[f64]; 3],
+        start: &[f64],
         out: &mut OnPredictor,
     ) -> Result<SolveReport, GradientError> {
         let reach = self.reach;
@@ -259,6 +299,15 @@ impl Stage {
         if let Some(deformed) = &linearised.deformed {
             let pairs = out.begin.iter_mut().zip(&deformed.on_begin);
             pairs.for_each(|(b, d)| *b -= d);
+        }
+        if self.side.any {
+            self.side.along.clear(p.len());
+            let StateVector { x, v } = &mut self.side.along;
+            linearised.add_contacts_by_start_transposed(equations, [p, q], start, [&mut *x, &mut *v]);
+            x.iter_mut().chain(v).for_each(|w| *w = -*w);
+            let own = &q[equations.problem.row_count()..];
+            linearised.contacts.weigh_gaps(own, &mut self.side.gaps);
+            self.side.gaps.iter_mut().for_each(|w| *w = -*w);
         }
         Ok(report)
     }

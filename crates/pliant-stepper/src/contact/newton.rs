@@ -27,7 +27,7 @@ pub(super) struct NewtonRows {
     change: Vec<f64>,
     /// Change of each gap from the start of the step to the predictor of the present stage (m);
     /// empty in methods without stages.
-    moved: Vec<f64>,
+    pub(super) moved: Vec<f64>,
     /// Whether each contact bore in the last step.
     bore: Vec<bool>,
     /// Rates at which the velocities of the rows change by the accelerations of before (m/s^2,
@@ -400,6 +400,7 @@ impl Contacts {
     /// Forgets the work in stages.
     pub(super) fn forget_stages(&mut self) {
         self.newton.staged = None;
+        self.forget_records();
     }
 
     /// Enters the work of the impulses of a stage at its velocities.

@@ -244,8 +244,7 @@ impl Observed {
     /// Velocities that count as none, of contacts with a residual; `largest` is the largest
     /// velocity without impulses (m/s).
     pub(super) fn set_noise(&mut self, residual: f64, largest: f64) {
-        let share = AT_REST.max(RESIDUALS_AT_REST * residual);
-        self.noise = share * largest;
+        self.noise = noise_of(residual, largest);
     }
 
     /// Velocities below this count as none (m/s).
@@ -266,7 +265,7 @@ impl Observed {
         let mut drags = solved.drags.iter().peekable();
         for (i, (contact, own)) in solved.list.contacts().iter().zip(solved.rows).enumerate() {
             self.work.add(solved, contact, own, row..row + own.count);
-            let mut reading = solved.read(contact, own, row, noise);
+            let mut reading = solved.read_one(contact, own, row, noise);
             if let Some(drag) = drags.next_if(|drag| drag.contact == i) {
                 solved.add_drag(drag, &mut reading);
                 self.work.add_tangential(solved, drag.row..drag.row + 2);
@@ -442,6 +441,12 @@ pub(super) struct Held {
     pub(super) accuracy: f64,
 }
 
+/// Velocities that count as none (m/s), of contacts with a residual; `largest` is the largest velocity
+/// without impulses (m/s).
+pub(super) fn noise_of(residual: f64, largest: f64) -> f64 {
+    AT_REST.max(RESIDUALS_AT_REST * residual) * largest
+}
+
 impl Solved<'_> {
     /// Adds the impulse of viscous friction to the reading of its contact.
     fn add_drag(&self, drag: &Drag, reading: &mut ContactReading) {
@@ -453,7 +458,7 @@ impl Solved<'_> {
     }
 
     /// The reading of one contact, whose rows begin at `row`.
-    fn read(&self, contact: &Contact, own: &ContactRows, row: usize, noise: f64) -> ContactReading {
+    pub(super) fn read_one(&self, contact: &Contact, own: &ContactRows, row: usize, noise: f64) -> ContactReading {
         let all = row..row + own.count;
         let rows = all.start..all.start + own.velocities().len();
         let (mut impulse, mut velocity, mut torque) = (Vec3::zeros(), Vec3::zeros(), Vec3::zeros());

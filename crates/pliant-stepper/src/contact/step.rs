@@ -20,6 +20,7 @@ use std::collections::BTreeMap;
 
 pub(crate) use super::missed::Way;
 pub(crate) use super::penetration::{Ends, find_at_end, recover_overlap};
+pub(crate) use super::stages::record_stage;
 pub(crate) use super::turn::{Expected, Turn, turn, turn_back};
 
 /// Gives a system a source of contacts, and a motion the memory of it.

@@ -33,6 +33,8 @@ pub(super) struct Turned {
     /// Contacts of the start, while those of a stage are in their place.
     start: ContactList,
     is_turned: bool,
+    /// Whether the contacts of the list were searched at the expected state.
+    is_found: bool,
     /// Contacts of the last stage, and which of them keep their directions.
     last: ContactList,
     stays: Vec<bool>,
@@ -59,6 +61,9 @@ pub(crate) struct Turn {
     /// Length of the step (s).
     pub(crate) h: f64,
     pub(crate) turning: Turning,
+    /// Whether contacts turn too that kept their directions over the last step: by less than counts, but
+    /// not in a derivative.
+    pub(crate) steady_too: bool,
 }
 
 /// The contacts that turn in a stage.
@@ -95,6 +100,17 @@ impl Turned {
             std::mem::swap(&mut self.start, &mut detection.list);
         }
         was
+    }
+
+    /// The point of a contact at the start of the step (m), if those of the step are others.
+    pub(super) fn start_point(&self, contact: usize) -> Option<[f64; 3]> {
+        let start = self.start.contacts().get(contact).filter(|_| self.is_turned);
+        Some(start?.point)
+    }
+
+    /// Whether a contact is not where the last stage expected it.
+    pub(super) fn keeps(&self, contact: usize) -> bool {
+        !self.is_found || self.stays.get(contact).is_none_or(|stays| *stays)
     }
 
     /// Finds the velocities of the rows at the start of the step. Along the normals of the stage
@@ -216,7 +232,9 @@ pub(crate) fn turn(
     let Some(c) = &mut system.contacts else {
         return Ok(false);
     };
-    if memory.steady || c.detection.list.is_empty() {
+    c.turned.is_found = false;
+    let steady = memory.steady && !turn.steady_too;
+    if steady || c.detection.list.is_empty() {
         return Ok(false);
     }
     let mut state = std::mem::take(&mut c.turned.expected);
@@ -236,6 +254,7 @@ pub(crate) fn turn(
     let found = found?;
     if found {
         contacts.turn(&base, memory, turn)?;
+        contacts.turned.is_found = true;
     }
     Ok(found)
 }

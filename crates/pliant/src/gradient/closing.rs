@@ -170,6 +170,7 @@ mod tests {
             share: 1.0,
             impulse: [0.0; 3],
             at_change: false,
+            stage: None,
         };
         let all = [contact([0, 2], 0.0), contact([0, 1], -0.1), contact([0, 1], 1e-9)];
         let kind = |sides| EventKind::Contact {

@@ -1,6 +1,7 @@
 //! The contacts of a step that was taken, and how they move with its start.
 
 use super::moves::{COMES_AND_GOES, find_moves};
+use super::stages::stage_contacts;
 use crate::Simulation;
 use crate::contact::{
     Contact, ContactList, ContactReading, ContactState, FrictionCoupling, FrictionModel, Overlap, Restitution,
@@ -16,7 +17,7 @@ pub(super) const FAR: f64 = 10.0;
 
 /// Difference of normals and gaps, the latter as a share of the largest coordinate, up to which a
 /// contact that is found again is that of the step.
-const SAME: f64 = 1e-9;
+pub(super) const SAME: f64 = 1e-9;
 
 /// Share of the largest velocity below which a point does not slip: its force is on the cone, where
 /// contacts share forces in several ways, and its slip is rounding.
@@ -44,7 +45,7 @@ fn slip_of(reading: &ContactReading) -> f64 {
 /// Whether another branch of a contact begins: it carries next to nothing of the largest impulse,
 /// its gap at the start is none but for what steps leave (m), or it does not slip with its friction
 /// at the limit.
-fn is_at_change(reading: &ContactReading, [most, left]: [f64; 2], branch: ContactBranch) -> bool {
+pub(super) fn is_at_change(reading: &ContactReading, [most, left]: [f64; 2], branch: ContactBranch) -> bool {
     let (normal, impulse) = (reading.contact.normal, reading.impulse);
     let along: f64 = impulse.iter().zip(normal).map(|(r, n)| r * n).sum();
     let across = impulse.iter().zip(normal).map(|(r, n)| r - along * n);
@@ -76,7 +77,7 @@ pub(super) fn numbers_of(
 }
 
 /// Identity of a contact among others.
-fn identity_of(contact: &Contact) -> ContactIdentity {
+pub(super) fn identity_of(contact: &Contact) -> ContactIdentity {
     ContactIdentity {
         sides: contact.sides,
         point: contact.point,
@@ -113,6 +114,9 @@ pub(crate) fn taken_contacts(
     near: Option<&mut Vec<TakenContact>>,
 ) -> Result<(), GradientError> {
     acting.clear();
+    if near.is_none() && super::step_stages(simulation).is_some() && simulation.system.contacts.is_some() {
+        return stage_contacts(simulation, h, acting);
+    }
     let carries = |c: &&ContactReading| c.state != ContactState::Open;
     let readings: Vec<ContactReading> = simulation.contacts().iter().filter(carries).copied().collect();
     if readings.is_empty() && (near.is_none() || simulation.system.contacts.is_none()) {
@@ -156,6 +160,51 @@ fn find(
     find_moves(simulation, &mut search, false, near)
 }
 
+/// Sizes that contacts of a step are compared with.
+pub(super) struct Sizes {
+    /// The largest coordinate (m).
+    pub(super) largest: f64,
+    /// The largest velocity (m/s).
+    pub(super) fastest: f64,
+    /// What steps leave of gaps (m).
+    pub(super) left: f64,
+    /// The largest impulse (N s).
+    pub(super) most: f64,
+}
+
+impl Sizes {
+    /// Those of readings of a step of length `h` (s).
+    pub(super) fn of<'a>(
+        simulation: &Simulation,
+        motion: &Motion,
+        h: f64,
+        readings: impl Iterator<Item = &'a ContactReading>,
+    ) -> Self {
+        let positions = motion.state.positions.iter();
+        let largest = positions.fold(0.0f64, |l, x| l.max(x.abs()));
+        let ends = [&simulation.start, &simulation.motion];
+        let velocities = ends.iter().flat_map(|m| &m.state.velocities);
+        let fastest = velocities.fold(SLOW * largest / h, |l, v| l.max(v.abs()));
+        let impulses = readings.flat_map(|reading| reading.impulse);
+        Self {
+            largest,
+            fastest,
+            // Contacts are solved to a share of the velocities, and places are rounded.
+            left: ROUNDING * largest + h * fastest * simulation.options.contacts.accuracy,
+            most: impulses.fold(0.0f64, |l, r| l.max(r.abs())),
+        }
+    }
+}
+
+/// The branch of a contact that carries an impulse, beside the fastest velocity (m/s).
+pub(super) fn branch_of(reading: &ContactReading, fastest: f64) -> ContactBranch {
+    match reading.state {
+        _ if reading.contact.law.friction == 0.0 => ContactBranch::Frictionless,
+        ContactState::Slipping if slip_of(reading) > STOPPED * fastest => ContactBranch::Slipping,
+        _ => ContactBranch::Sticking,
+    }
+}
+
 /// Finds the contacts of readings, without how they move.
 fn find_acting(
     simulation: &mut Simulation,
@@ -168,19 +217,12 @@ fn find_acting(
     let identities: Vec<ContactIdentity> = readings.iter().map(|r| identity_of(&r.contact)).collect();
     let found = search.find_all(simulation, &identities)?;
     let places: Vec<ContactPlace> = found.iter().map(|index| search.place(*index)).collect();
-    let largest = search
-        .motion
-        .state
-        .positions
-        .iter()
-        .fold(0.0f64, |l, x| l.max(x.abs()));
-    let ends = [&simulation.start, &simulation.motion];
-    let velocities = ends.iter().flat_map(|m| &m.state.velocities);
-    let fastest = velocities.fold(SLOW * largest / h, |l, v| l.max(v.abs()));
-    // Contacts are solved to a share of the velocities, and places are rounded.
-    let left = ROUNDING * largest + h * fastest * simulation.options.contacts.accuracy;
-    let impulses = readings.iter().flat_map(|reading| reading.impulse);
-    let most = impulses.fold(0.0f64, |l, r| l.max(r.abs()));
+    let Sizes {
+        largest,
+        fastest,
+        left,
+        most,
+    } = Sizes::of(simulation, &search.motion, h, readings.iter());
     for ((place, index), reading) in places.iter().zip(&found).zip(readings) {
         let (own, point) = (&reading.contact, search.contact(*index).point);
         let turned = (0..3).map(|k| (place.normal[k] - own.normal[k]).abs());
@@ -194,12 +236,7 @@ fn find_acting(
                 "it turned in the step, or was found behind its start",
             ));
         }
-        let law = &reading.contact.law;
-        let branch = match reading.state {
-            _ if law.friction == 0.0 => ContactBranch::Frictionless,
-            ContactState::Slipping if slip_of(reading) > STOPPED * fastest => ContactBranch::Slipping,
-            _ => ContactBranch::Sticking,
-        };
+        let branch = branch_of(reading, fastest);
         out.push(TakenContact {
             place: place.clone(),
             moves: Vec::new(),
@@ -209,6 +246,7 @@ fn find_acting(
             share,
             impulse: reading.impulse,
             at_change: is_at_change(reading, [most, left], branch),
+            stage: None,
         });
     }
     Ok(())
@@ -234,6 +272,7 @@ fn add_near(
             share,
             impulse: [0.0; 3],
             at_change: false,
+            stage: None,
         });
     }
     Ok(())
@@ -366,7 +405,7 @@ fn check(simulation: &Simulation, contact: &Contact) -> Result<(), GradientError
     }
 }
 
-fn not_built(simulation: &Simulation, contact: &Contact, why: &'static str) -> GradientError {
+pub(super) fn not_built(simulation: &Simulation, contact: &Contact, why: &'static str) -> GradientError {
     between(simulation, contact.sides, why)
 }
 

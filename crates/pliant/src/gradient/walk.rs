@@ -32,8 +32,9 @@ pub(super) struct Moment {
     memory: [Vec<f64>; 2],
     /// Weights of the end of the step that ended here.
     weights: StepWeights,
-    /// The stages of that step, if it is one of SDIRK2.
+    /// The stages of that step, if it is one of SDIRK2, and what the step behind it remembers of it.
     stages: IntegratorMemory,
+    remembered: IntegratorMemory,
 }
 
 impl Moment {
@@ -64,6 +65,10 @@ impl Moment {
             check_unmoved(&self.state, &start.state, self.time)?;
         }
         self.state.clone_from(&start.state);
+        self.remembered.forget();
+        if !simulation.start.fresh && step_stages(simulation).is_some() {
+            self.remembered.clone_from(&simulation.start.integrator);
+        }
         let before = step_before(simulation);
         self.before = before.map(|before| before.h);
         if let Some(before) = before {
@@ -375,7 +380,7 @@ impl Walk<'_, '_> {
                 displacement: &start.memory[1],
             }),
             weights: end.weights,
-            stages: stages_of(&self.problem, &end.stages),
+            stages: stages_of(&self.problem, &end.stages, Some(&start.remembered)),
         };
         match self.trajectory.smoothing {
             Some(energy) => {

@@ -13,6 +13,7 @@ mod masses;
 mod memory;
 mod rest;
 mod smoothing;
+mod stage_contacts;
 mod stages;
 mod steps;
 mod trajectories;

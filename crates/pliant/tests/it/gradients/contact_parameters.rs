@@ -8,7 +8,7 @@ use pliant::gradient::*;
 use pliant::prelude::*;
 
 /// Simulations as a function of parameters.
-type Make<'a> = dyn Fn(&[f64]) -> Result<Simulation, TrajectoryError> + 'a;
+pub(super) type Make<'a> = dyn Fn(&[f64]) -> Result<Simulation, TrajectoryError> + 'a;
 
 /// A ball of this radius at a height, that moves and spins.
 fn ball(
@@ -32,7 +32,7 @@ fn ball(
 }
 
 /// A sum of all positions and velocities at the end with different weights.
-fn end_of(steps: usize) -> impl FnMut(usize, &Simulation, &mut NodeGradient) -> f64 {
+pub(super) fn end_of(steps: usize) -> impl FnMut(usize, &Simulation, &mut NodeGradient) -> f64 {
     move |step, s, by| {
         if step < steps {
             return 0.0;

@@ -101,6 +101,7 @@ impl Sdirk2 {
         let turn = contact_step::Turn {
             h: stage.h,
             turning: stage.turning,
+            steady_too: system.options.tuning.newton.exact_stages && !stage.is_whole(),
         };
         let turned = contact_step::turn(system, start, &scheme, expected, turn)?;
         match stage.is_whole() {
@@ -230,6 +231,9 @@ impl Sdirk2 {
         account.tally_stage(at, weight * stage.h, stage.is_first(), stage.is_whole());
         if !stage.is_whole() {
             contact_step::tally_stage(system, work.contact_iterate(), weight * stage.h, reach);
+            if exact {
+                contact_step::record_stage(system, work.contact_iterate(), stage.is_first());
+            }
         }
         Ok(solved)
     }

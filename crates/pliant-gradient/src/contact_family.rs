@@ -51,6 +51,8 @@ pub(crate) struct ContactStep<'a> {
     pub(crate) end: &'a State,
     /// Length (s).
     pub(crate) h: f64,
+    /// Whether gaps do not change, which those of stages do where the step starts.
+    pub(crate) keeps_gaps: bool,
 }
 
 impl ContactChanges {
@@ -65,11 +67,6 @@ impl ContactChanges {
     /// The change of the gap of a contact.
     pub(crate) fn gap(&self, contact: usize) -> f64 {
         self.samples.get(contact).map_or(0.0, |sample| sample.place.gap)
-    }
-
-    /// Takes gaps that do not change.
-    pub(crate) fn clear_gaps(&mut self) {
-        self.samples.iter_mut().for_each(|sample| sample.place.gap = 0.0);
     }
 
     /// Adds to the change of the gap of a contact.
@@ -145,7 +142,11 @@ impl ContactChanges {
             let Some(source) = &mut source else { return Ok(()) };
             let member = Member { parameter, point };
             source.at(member, step.start, step.h, step.contacts.identities(), found)?;
-            for (i, (from, to)) in own.iter().zip(&*found).enumerate() {
+            for (i, (from, to)) in own.iter().zip(&mut *found).enumerate() {
+                if step.keeps_gaps {
+                    to.place.gap = from.place.gap;
+                }
+                let to = &*to;
                 add_law(&mut samples[i], weight, [from, to])?;
                 ways[i].add(point, [&from.place, &to.place]);
             }

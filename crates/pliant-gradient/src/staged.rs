@@ -370,9 +370,7 @@ impl StagedStep {
             let velocities = kept.end.velocities.iter().chain(&step.start.velocities);
             let fastest = velocities.fold(SLOW * largest / step.h, |l, v| l.max(v.abs()));
             let given = |row: usize| saddle.given_velocity(equations.rows.len() + row);
-            let by_contacts = linearised
-                .contacts
-                .missed(&step.start.velocities, fastest, given);
+            let by_contacts = linearised.contacts.missed(&step.start.velocities, fastest, given);
             match by_contacts > share {
                 true => (None, by_contacts),
                 false => (Some(place), share),

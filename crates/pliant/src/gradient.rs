@@ -20,8 +20,8 @@ use pliant_gradient::check_index;
 pub use pliant_gradient::{
     ActiveSet, ContactBranch, ContactIdentity, ContactMove, ContactNumbers, ContactPlace, ContactSample,
     ContactWay, CriticalLoad, Family, FamilyContacts, GradientError, MakeModel, Member, PlacedContact,
-    RestDerivative, RestState, SolveReport, StageContact, StateVector, StepBefore, StepDerivative, StepWeights, TakenContact, TakenStages,
-    TakenStep, VibrationMode, check_length,
+    RestDerivative, RestState, SolveReport, StageContact, StateVector, StepBefore, StepDerivative,
+    StepWeights, TakenContact, TakenStages, TakenStep, VibrationMode, check_length,
 };
 use pliant_model::{Problem, RowGroup, State};
 use pliant_stepper::IntegratorMemory;

@@ -138,9 +138,7 @@ impl StagedStep {
         memory.v.clear();
         let firsts = first.v.iter().zip(&from.v);
         let ways = memory.x.iter().zip(firsts);
-        memory
-            .v
-            .extend(ways.map(|(a, (end, from))| a - (end - from) / w));
+        memory.v.extend(ways.map(|(a, (end, from))| a - (end - from) / w));
         if !self.projects {
             out.copy(second);
             return Ok(report);

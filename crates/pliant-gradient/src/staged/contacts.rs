@@ -183,15 +183,16 @@ impl StageSide {
             start: expected,
             end,
             h,
+            keeps_gaps: true,
         };
         own.find(family, problem, parameter, of)?;
-        own.clear_gaps();
         if self.at_start.len() > 0 {
             let of = ContactStep {
                 contacts: &self.at_start,
                 start,
                 end: start,
                 h,
+                keeps_gaps: false,
             };
             at_start.find_places(family, problem, parameter, of)?;
             for (k, contact) in self.of_start.iter().enumerate() {
@@ -204,6 +205,7 @@ impl StageSide {
                 start: first.expected,
                 end: first.end,
                 h,
+                keeps_gaps: true,
             };
             in_first.find_places(family, problem, parameter, of)?;
             for (k, contact) in self.of_first.iter().enumerate() {

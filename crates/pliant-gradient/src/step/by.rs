@@ -169,6 +169,7 @@ impl StepDerivative {
             start: &self.start,
             end: &kept.end,
             h: self.h,
+            keeps_gaps: false,
         };
         self.changes.find(family, &equations.problem, parameter, step)?;
         linearised.add_contacts_by_change(equations, self.changes.get(), &self.start, [dr, ds]);

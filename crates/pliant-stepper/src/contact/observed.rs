@@ -458,7 +458,13 @@ impl Solved<'_> {
     }
 
     /// The reading of one contact, whose rows begin at `row`.
-    pub(super) fn read_one(&self, contact: &Contact, own: &ContactRows, row: usize, noise: f64) -> ContactReading {
+    pub(super) fn read_one(
+        &self,
+        contact: &Contact,
+        own: &ContactRows,
+        row: usize,
+        noise: f64,
+    ) -> ContactReading {
         let all = row..row + own.count;
         let rows = all.start..all.start + own.velocities().len();
         let (mut impulse, mut velocity, mut torque) = (Vec3::zeros(), Vec3::zeros(), Vec3::zeros());

@@ -6,7 +6,7 @@ use super::stages::two_stages;
 use super::{direction, largest};
 use crate::worlds::{add_body, ground, rough};
 use pliant::collision::*;
-use pliant::contact::ContactState;
+use pliant::contact::{ContactState, Overlap};
 use pliant::gradient::*;
 use pliant::prelude::*;
 
@@ -14,6 +14,15 @@ use pliant::prelude::*;
 fn exact() -> Options {
     let mut options = two_stages();
     options.tuning.newton.stage_tolerance = 1e-13;
+    options
+}
+
+/// With rows that take overlap back.
+fn with_rows(mut options: Options) -> Options {
+    options.contacts.overlap = Overlap::Rows {
+        rate: 20.0,
+        speed: 1.0,
+    };
     options
 }
 
@@ -104,7 +113,10 @@ impl Run<'_> {
         let off: Vec<f64> = (0..p.len())
             .map(|k| by(k) / sizes[k].abs().max(1e-2 * largest(&sizes)))
             .collect();
-        eprintln!("{what}: {apart:.1e} apart, {off:?} off differences of {sizes:?}, {:?}", found.report.active);
+        eprintln!(
+            "{what}: {apart:.1e} apart, {off:?} off differences of {sizes:?}, {:?}",
+            found.report.active
+        );
         assert!(apart < 1e-12, "{what}: {apart:e}");
         assert!(largest(&off) < share, "{what}: {off:?}");
         found
@@ -135,11 +147,15 @@ fn one_body(
     m.add_mass("mass", node, Mass::Rigid(vec![inertia])).unwrap();
     m.set_body_velocity(node, 0, v, w).unwrap();
     for (k, (pose, shape)) in shapes.into_iter().enumerate() {
-        let place = Placement::Body { node, element: 0, pose };
+        let place = Placement::Body {
+            node,
+            element: 0,
+            pose,
+        };
         let collider = Collider::new(&format!("part {k}"), shape, place);
         world.add(collider.with_material(material)).unwrap();
     }
-    let mut s = Simulation::with_options(m, exact()).unwrap();
+    let mut s = Simulation::with_options(m, with_rows(exact())).unwrap();
     s.set_contacts(world).unwrap();
     s
 }
@@ -150,10 +166,17 @@ fn unloaded(_: usize, _: &mut Simulation) {}
 #[test]
 fn a_ball_that_rolls() {
     let make = |p: &[f64]| {
-        let [speed, spin, friction, mass, gravity] = *p else { panic!() };
+        let [speed, spin, friction, mass, gravity] = *p else {
+            panic!()
+        };
         let shape = vec![(Pose::default(), Shape::ball(0.1).unwrap())];
         let motion = [[speed, 0.2, 0.0], [1.0, spin, 3.0]];
-        Ok(one_body(shape, [mass, gravity, 0.1], motion, floor(rough(friction))))
+        Ok(one_body(
+            shape,
+            [mass, gravity, 0.1],
+            motion,
+            floor(rough(friction)),
+        ))
     };
     for (steps, expected) in [(8, ContactState::Slipping), (60, ContactState::Sticking)] {
         let run = Run {
@@ -168,7 +191,10 @@ fn a_ball_that_rolls() {
         let mut s = make(run.at).unwrap();
         (0..steps).for_each(|_| assert!(s.step(0.01).is_ok()));
         assert_eq!(s.contacts()[0].state, expected);
-        assert_eq!(found.report.active.slipping == 2 * steps, expected == ContactState::Slipping);
+        assert_eq!(
+            found.report.active.slipping == 2 * steps,
+            expected == ContactState::Slipping
+        );
     }
 }
 
@@ -177,7 +203,9 @@ fn a_ball_that_rolls() {
 #[test]
 fn a_ball_that_rolls_on_a_ball() {
     let make = |p: &[f64]| {
-        let [speed, spin, friction, mass, gravity] = *p else { panic!() };
+        let [speed, spin, friction, mass, gravity] = *p else {
+            panic!()
+        };
         let mut world = World::new();
         let material = world.add_material(rough(friction)).unwrap();
         let shape = Shape::ball(0.4).unwrap();
@@ -186,7 +214,12 @@ fn a_ball_that_rolls_on_a_ball() {
         let height = (0.5f64 * 0.5 - 0.05 * 0.05 - 0.02 * 0.02).sqrt() - 0.4;
         let shape = vec![(Pose::default(), Shape::ball(0.1).unwrap())];
         let motion = [[0.02 * speed, 0.05 * speed, 0.0], [1.0, spin, 3.0]];
-        Ok(one_body(shape, [mass, gravity, height], motion, (world, material)))
+        Ok(one_body(
+            shape,
+            [mass, gravity, height],
+            motion,
+            (world, material),
+        ))
     };
     let run = Run {
         what: "ball on ball",
@@ -203,10 +236,17 @@ fn a_ball_that_rolls_on_a_ball() {
 #[test]
 fn a_box_that_slides_and_stops() {
     let make = |p: &[f64]| {
-        let [speed, friction, mass, gravity] = *p else { panic!() };
+        let [speed, friction, mass, gravity] = *p else {
+            panic!()
+        };
         let shape = vec![(Pose::default(), Shape::cuboid([0.1, 0.1, 0.05]).unwrap())];
         let motion = [[speed, 0.0, 0.0], [0.0; 3]];
-        Ok(one_body(shape, [mass, gravity, 0.05], motion, floor(rough(friction))))
+        Ok(one_body(
+            shape,
+            [mass, gravity, 0.05],
+            motion,
+            floor(rough(friction)),
+        ))
     };
     let run = Run {
         what: "box",
@@ -221,45 +261,95 @@ fn a_box_that_slides_and_stops() {
     assert!(active.slipping > 40 && active.sticking > 40, "{active:?}");
 }
 
-/// A body on three feet on soft ground, under a load that changes.
+/// A body on three feet that a changing load presses and pushes: it sticks, slides, turns and sticks.
 #[test]
 fn a_body_under_a_changing_load() {
     let make = |p: &[f64]| {
-        let [compliance, time, friction, mass, gravity] = *p else {
-            panic!()
-        };
+        let [friction, mass, gravity] = *p else { panic!() };
         let feet = [[0.1, 0.0], [-0.05, 0.09], [-0.06, -0.08]];
         let foot = |[x, y]: [f64; 2]| (Pose::at([x, y, -0.05]), Shape::ball(0.05).unwrap());
-        let soft = Material {
-            compliance,
-            relaxation_time: time,
-            ..rough(friction)
-        };
         let feet = feet.map(foot).to_vec();
-        Ok(one_body(feet, [mass, gravity, 0.0995], [[0.0; 3]; 2], floor(soft)))
+        let world = floor(rough(friction));
+        Ok(one_body(feet, [mass, gravity, 0.1], [[0.0; 3]; 2], world))
     };
     let load = |step: usize, s: &mut Simulation| {
         let node = s.model().node_named("body").unwrap();
         let t = 0.01 * step as f64;
-        let force = [2.0 * (9.0 * t).sin(), 1.0, -4.0 * (5.0 * t).sin(), 0.05, 0.03, 0.0];
+        let push = 6.0 * (7.0 * t).sin();
+        let force = [push, 0.3 * push, -4.0 * (5.0 * t).sin(), 0.05, 0.03, 0.02 * push];
         s.set_force(node, 0, &force).unwrap();
     };
     let run = Run {
         what: "load",
         make: &make,
         load: &load,
-        at: &[1e-4, 0.02, 0.4, 1.3, 9.81],
-        steps: 40,
+        at: &[0.3, 1.3, 9.81],
+        steps: 50,
         h: 0.01,
     };
-    run.check(1e-7);
+    let active = run.check(1e-7).report.active;
+    assert!(active.slipping > 30 && active.sticking > 30, "{active:?}");
+}
+
+/// A ball that falls, lands in one of the steps, and slips behind it.
+#[test]
+fn a_ball_that_lands() {
+    let make = |p: &[f64]| {
+        let [speed, spin, friction, mass, gravity] = *p else {
+            panic!()
+        };
+        let shape = vec![(Pose::default(), Shape::ball(0.1).unwrap())];
+        let motion = [[speed, 0.0, 0.0], [0.0, spin, 0.0]];
+        Ok(one_body(
+            shape,
+            [mass, gravity, 0.123],
+            motion,
+            floor(rough(friction)),
+        ))
+    };
+    let run = Run {
+        what: "lands",
+        make: &make,
+        load: &unloaded,
+        at: &[1.0, 2.0, 0.2, 1.3, 9.81],
+        steps: 14,
+        h: 0.01,
+    };
+    let found = run.check(1e-7);
+    assert!(found.report.active.slipping > 8, "{:?}", found.report.active);
+}
+
+/// Stages that were not kept, and contacts of whole steps, are refused by name.
+#[test]
+fn contacts_of_other_steps_are_refused() {
+    let shape = vec![(Pose::default(), Shape::ball(0.1).unwrap())];
+    let motion = [[1.0, 0.0, 0.0], [0.0, 2.0, 0.0]];
+    let mut s = one_body(shape, [1.0, 9.81, 0.1], motion, floor(rough(0.2)));
+    s.step(0.01).unwrap();
+    let mut contacts = Vec::new();
+    s.last_contacts(&mut contacts).unwrap();
+    assert_eq!(contacts.len(), 2);
+    contacts[1].stage = None;
+    let mut derivative = s.step_derivative().unwrap();
+    let placed = derivative.place(s.problem(), &s.last_step(&contacts).unwrap());
+    let said = placed.unwrap_err().to_string();
+    assert!(
+        said.contains("contacts of a whole step in one of SDIRK2"),
+        "{said}"
+    );
+    s.options.tuning.newton.exact_stages = false;
+    s.step(0.01).unwrap();
+    let said = s.last_contacts(&mut contacts).unwrap_err().to_string();
+    assert!(said.contains("exact_stages"), "{said}");
 }
 
 /// Two balls on the ground of which one pushes the other.
 #[test]
 fn two_balls_that_push() {
     let make = |p: &[f64]| {
-        let [spin, friction, mass, gravity] = *p else { panic!() };
+        let [spin, friction, mass, gravity] = *p else {
+            panic!()
+        };
         let mut m = Model::new();
         m.set_gravity([0.0, 0.0, -gravity]).unwrap();
         let poses = [Pose::at([0.0, 0.0, 0.1]), Pose::at([0.16, 0.12, 0.1])];
@@ -271,7 +361,7 @@ fn two_balls_that_push() {
         for element in [0, 1] {
             add_body(&mut world, material, node, element, Shape::ball(0.1).unwrap());
         }
-        let mut s = Simulation::with_options(m, exact()).unwrap();
+        let mut s = Simulation::with_options(m, with_rows(exact())).unwrap();
         s.set_contacts(world).unwrap();
         Ok(s)
     };
@@ -297,7 +387,9 @@ fn two_balls_that_push() {
 
 /// A double pendulum whose upper bob leans on a stop, while the lower one swings.
 fn leaning(p: &[f64]) -> Model {
-    let [speed, upper, lower, gravity] = *p else { panic!() };
+    let [speed, upper, lower, gravity] = *p else {
+        panic!()
+    };
     let mut m = Model::new();
     m.set_gravity([0.0, -gravity, 0.0]).unwrap();
     let bobs = m

@@ -151,8 +151,8 @@ impl StepDerivative {
     /// # Errors
     /// [`GradientError::NotSolved`] if the step is not a solution of the equations, whatever the
     /// reason: it was taken by another method or in parts, contacts or limits acted, it did not
-    /// converge. [`GradientError::NotBuilt`] for contacts in steps of BDF2 and
-    /// SDIRK2, and for masses on nodes that are mapped nonlinearly in the latter;
+    /// converge. [`GradientError::NotBuilt`] for contacts in steps of BDF2, for contacts that are not those
+    /// of its stages in a step of SDIRK2, and for masses on nodes that are mapped nonlinearly in the latter;
     /// [`GradientError::Length`], [`GradientError::Structure`], [`GradientError::Model`],
     /// [`GradientError::Solve`].
     pub fn place(&mut self, problem: &Problem, step: &TakenStep<'_>) -> Result<(), GradientError> {
@@ -417,7 +417,7 @@ impl StepDerivative {
     }
 
     /// How positions and velocities at the end move with those at the start: `out` for the
-    /// direction `from`; the memory of BDF2 is held. Returns how well its equations were solved.
+    /// direction `from`; the memory of BDF2 and SDIRK2 is held. Returns how well its equations were solved.
     ///
     /// # Errors
     /// [`GradientError::NotConverged`], [`GradientError::NotReady`], [`GradientError::Length`].
@@ -448,9 +448,11 @@ impl StepDerivative {
         found
     }
 
-    /// How the end and the memory of a step of BDF2 move with its start and with the memory of the
-    /// one before, as [`tangent_of`](Self::tangent_of) says. The second vector of each pair is of
-    /// the memory: of the displacement, and of the velocities at the start of that step.
+    /// How the end and the memory of a step of BDF2 or SDIRK2 move with its start and with the memory of
+    /// the one before, as [`tangent_of`](Self::tangent_of) says. The second vector of each pair is of
+    /// the memory: of BDF2 of the displacement, and of the velocities at the start of that step; of SDIRK2,
+    /// whose contacts are expected by it, of the accelerations of its second stage, and of how much these
+    /// are above those of its first ([`TakenStages`](crate::TakenStages)).
     ///
     /// # Errors
     /// Those of [`tangent`](Self::tangent).
@@ -547,7 +549,7 @@ impl StepDerivative {
         found
     }
 
-    /// The gradient of a function of the end and the memory of a step of BDF2 by its start and by
+    /// The gradient of a function of the end and the memory of a step of BDF2 or SDIRK2 by its start and by
     /// the memory of the one before, as [`adjoint`](Self::adjoint) says; the second vector of each
     /// pair is of the memory, as in [`tangent_after`](Self::tangent_after).
     ///

@@ -162,7 +162,7 @@ pub struct ContactSample {
     pub law: ContactNumbers,
 }
 
-/// A contact that carried an impulse in a step.
+/// A contact that carried an impulse in a step, or in a stage of one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TakenContact {
     /// Where it was at the start of the step.
@@ -196,7 +196,8 @@ pub struct TakenContact {
 /// stage), a stage of the length `w` has
 ///
 /// ```math
-/// u_n + (g + m)/w = 0  (open)   u_n + rate (g + m) = 0  (closed)   u_n + (g + m)/(w + d) + C r_n/(w (w + d)) = 0  (compliant)
+/// u_n + (g + m)/w = 0  (open)   u_n + rate (g + m) = 0  (closed)
+/// u_n + (g + m)/(w + d) + C r_n/(w (w + d)) = 0  (compliant)
 /// u_n + g/T + max(m, 0)/w = 0  (bore in the step before, and closes its gap in the time T)
 /// ```
 #[derive(Clone, Debug, PartialEq)]
@@ -225,8 +226,8 @@ pub struct PlacedContact {
     pub identity: ContactIdentity,
 }
 
-/// The branches that a derivative is on: numbers of contacts and rows of a step, or over the steps
-/// of a trajectory.
+/// The branches that a derivative is on: numbers of contacts and rows of a step, of contacts in each of
+/// its stages if it has two, or over the steps of a trajectory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ActiveSet {
     /// Contacts that carry a force without friction.

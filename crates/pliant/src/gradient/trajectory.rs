@@ -97,8 +97,8 @@ impl std::fmt::Debug for Trajectory<'_> {
 pub struct TrajectoryGradient {
     /// The value of the objective.
     pub value: f64,
-    /// By positions and velocities of the independent coordinates at the start; what BDF2 remembers
-    /// of steps before it is held.
+    /// By positions and velocities of the independent coordinates at the start; what BDF2 and SDIRK2
+    /// remember of steps before it is held.
     pub start: StateVector,
     /// By the parameters of the family, the initial state of its models included.
     pub parameters: Vec<f64>,

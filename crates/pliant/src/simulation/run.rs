@@ -410,13 +410,15 @@ impl Simulation {
     }
 
     /// Fills `out` with the contacts that carried an impulse in the last step, and with how they
-    /// move with its start. Cost: four searches for contacts for each coordinate of a contact and
+    /// move with its start; of a step of SDIRK2 with those of each of its stages, and how these move with
+    /// the state that they are expected at. Cost: four searches for contacts for each coordinate of a contact and
     /// its neighbours; those of bodies apart are moved together.
     ///
     /// # Errors
     /// [`GradientError::NotBuilt`] for laws whose derivative is not built (elliptic and polygonal
-    /// friction, resistance to rolling, viscous friction, Hunt and Crossley's damping), and where
-    /// contacts come and go close to the start of the step.
+    /// friction, resistance to rolling, viscous friction, Hunt and Crossley's damping), where
+    /// contacts come and go close to the start of the step, and for stages that were not taken with
+    /// [`exact_stages`](pliant_stepper::integrator::NewtonOptions::exact_stages).
     pub fn last_contacts(&mut self, out: &mut Vec<TakenContact>) -> Result<(), GradientError> {
         taken_contacts(self, self.motion.time - self.start.time, out, None)
     }

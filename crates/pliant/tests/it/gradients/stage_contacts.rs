@@ -113,10 +113,6 @@ impl Run<'_> {
         let off: Vec<f64> = (0..p.len())
             .map(|k| by(k) / sizes[k].abs().max(1e-2 * largest(&sizes)))
             .collect();
-        eprintln!(
-            "{what}: {apart:.1e} apart, {off:?} off differences of {sizes:?}, {:?}",
-            found.report.active
-        );
         assert!(apart < 1e-12, "{what}: {apart:e}");
         assert!(largest(&off) < share, "{what}: {off:?}");
         found

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::error::Error;
 use crate::petsc::NOT_RUN;
-use crate::{book, docs, examples, flags, petsc, process, python, tidy, verify};
+use crate::{book, docs, examples, flags, package, petsc, process, python, tidy, verify};
 
 /// One gate.
 struct Step {
@@ -106,6 +106,10 @@ fn steps() -> Result<Vec<Step>, Error> {
         Step {
             name: "features",
             action: Action::Task(test_features),
+        },
+        Step {
+            name: "package",
+            action: Action::Task(package::run),
         },
         Step {
             name: "examples",

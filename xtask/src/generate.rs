@@ -41,6 +41,35 @@ const FILES: &[Generated] = &[
     },
 ];
 
+/// Scenes that `pliant new` writes: a package holds nothing from outside of its folder, so that they
+/// are copied into that of the program.
+const TEMPLATES: [&str; 11] = [
+    "beam",
+    "crane",
+    "curtain",
+    "gripper",
+    "pendulum",
+    "quadruped",
+    "servo_arm",
+    "snap_through",
+    "solid_beam",
+    "stack",
+    "trebuchet",
+];
+
+/// Every generated file with its contents; a copy has those of its scene.
+fn files(sources: &Sources) -> Vec<(String, String)> {
+    let made = FILES.iter().map(|file| (file.path.to_owned(), (file.contents)()));
+    let copies = TEMPLATES.iter().map(|name| {
+        let scene = sources.get(&format!("scenes/{name}.ron")).unwrap_or_default();
+        (
+            format!("crates/pliant-cli/templates/{name}.ron"),
+            scene.to_owned(),
+        )
+    });
+    made.chain(copies).collect()
+}
+
 /// Vertices of the net along each side.
 const NET_SIDE: usize = 11;
 
@@ -51,20 +80,24 @@ pub(crate) fn run(args: &[String]) -> Result<u8, Error> {
     if pictures {
         return player::draw_pictures();
     }
+    let sources = Sources::read()?;
     if only_check {
-        let findings = check(&Sources::read()?);
+        let findings = check(&sources);
         for finding in &findings {
             println!("{finding}");
         }
-        println!("{} generated files, {} out of date", FILES.len(), findings.len());
+        println!(
+            "{} generated files, {} out of date",
+            files(&sources).len(),
+            findings.len()
+        );
         return Ok(corpus(false)?.max(u8::from(!findings.is_empty())));
     }
     let root = process::workspace_root()?;
-    for file in FILES {
-        let path = root.join(file.path);
-        let contents = (file.contents)();
+    for (name, contents) in files(&sources) {
+        let path = root.join(&name);
         if std::fs::read_to_string(&path).is_ok_and(|known| known == contents) {
-            println!("{}: up to date", file.path);
+            println!("{name}: up to date");
             continue;
         }
         let failed = |source| Error::File {
@@ -75,7 +108,7 @@ pub(crate) fn run(args: &[String]) -> Result<u8, Error> {
             std::fs::create_dir_all(folder).map_err(failed)?;
         }
         std::fs::write(&path, contents).map_err(failed)?;
-        println!("{}: written", file.path);
+        println!("{name}: written");
     }
     corpus(true)
 }
@@ -113,16 +146,11 @@ fn corpus(write: bool) -> Result<u8, Error> {
 /// The generated files that are missing or differ from what the generator writes.
 pub(crate) fn check(sources: &Sources) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for file in FILES {
-        let Some(known) = sources.get(file.path) else {
-            findings.push(Finding::problem(
-                file.path,
-                1,
-                "missing; `cargo xtask gen` writes it",
-            ));
+    for (path, wanted) in files(sources) {
+        let Some(known) = sources.get(&path) else {
+            findings.push(Finding::problem(&path, 1, "missing; `cargo xtask gen` writes it"));
             continue;
         };
-        let wanted = (file.contents)();
         if known != wanted {
             let same = known
                 .lines()
@@ -130,7 +158,7 @@ pub(crate) fn check(sources: &Sources) -> Vec<Finding> {
                 .take_while(|(a, b)| a == b)
                 .count();
             let message = "differs from what `cargo xtask gen` writes";
-            findings.push(Finding::problem(file.path, same + 1, message));
+            findings.push(Finding::problem(&path, same + 1, message));
         }
     }
     findings
@@ -326,19 +354,37 @@ mod tests {
 
     #[test]
     fn a_missing_or_edited_file_is_found() {
-        assert_eq!(check(&Sources::default()).len(), FILES.len());
+        assert_eq!(check(&Sources::default()).len(), FILES.len() + TEMPLATES.len());
         let good = net();
         let others: Vec<_> = FILES[1..]
             .iter()
             .map(|file| (file.path, (file.contents)()))
             .collect();
+        let scenes: Vec<_> = TEMPLATES
+            .iter()
+            .flat_map(|name| {
+                let copy = format!("crates/pliant-cli/templates/{name}.ron");
+                [format!("scenes/{name}.ron"), copy]
+            })
+            .collect();
         let with = |net: &str| {
             let others = others.iter().map(|(path, text)| (*path, text.as_str()));
+            let others = others.chain(scenes.iter().map(|path| (path.as_str(), "(run: ())\n")));
             let all: Vec<_> = std::iter::once((FILES[0].path, net)).chain(others).collect();
             check(&Sources::of(&all)).len()
         };
         assert_eq!(with(&good), 0);
         assert_eq!(with(&good.replacen("v 0.1 0.0 0.0", "v 0.1 0.5 0.0", 1)), 1);
         assert_eq!(with(&good[..good.len() - 8]), 1);
+        let edited = [
+            ("scenes/beam.ron", "(run: ())\n"),
+            ("crates/pliant-cli/templates/beam.ron", "()\n"),
+        ];
+        let found = check(&Sources::of(&edited)).into_iter().map(|f| f.to_string());
+        assert_eq!(
+            found.filter(|f| f.contains("beam.ron:1: differs")).count(),
+            1,
+            "a stale copy"
+        );
     }
 }

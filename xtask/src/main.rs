@@ -21,6 +21,7 @@ mod keys;
 mod markdown;
 mod metadata;
 mod metrics;
+mod package;
 mod petsc;
 mod player;
 mod process;
@@ -47,7 +48,7 @@ struct Task {
 const TASKS: &[Task] = &[
     Task {
         name: "ci",
-        summary: "every gate: fmt, clippy, test, examples, doc, book, tidy, bench, verify, petsc, python  [--keep-going]",
+        summary: "every gate: fmt, clippy, test, features, package, examples, doc, book, tidy, bench, verify, petsc, python  [--keep-going]",
         run: ci::run,
     },
     Task {
@@ -64,6 +65,11 @@ const TASKS: &[Task] = &[
         name: "verify",
         summary: "run the reference cases in release mode  [--all]",
         run: verify::run,
+    },
+    Task {
+        name: "package",
+        summary: "make the packages of the crates and compile what is in them  [--verify: each by itself, as a registry has it]",
+        run: package::run,
     },
     Task {
         name: "petsc",

@@ -27,6 +27,8 @@ pub(crate) struct Package {
     /// Names of the packages this one needs to build and run, optional ones included; not those of
     /// its tests.
     pub(crate) dependencies: Vec<String>,
+    /// Whether it may be given to a registry.
+    pub(crate) is_published: bool,
     /// Root files of its libraries, programs and examples, relative to the workspace root.
     pub(crate) roots: Vec<String>,
 }
@@ -85,6 +87,8 @@ fn parse_package(value: &Value, root: &Path) -> Result<Package, Error> {
         version: text(value, "version", &name)?,
         license: value["license"].as_str().map(str::to_owned),
         manifest: relative(&text(value, "manifest_path", &name)?, root),
+        // A list of registries, or none at all for every one.
+        is_published: value["publish"].as_array().is_none_or(|list| !list.is_empty()),
         ..Package::default()
     };
     for dependency in list(value, "dependencies") {
@@ -140,6 +144,7 @@ mod tests {
             "workspace_root": "/w", "target_directory": "/w/target",
             "packages": [{
                 "name": "a", "version": "0.1.0", "license": "MIT", "manifest_path": "/w/crates/a/Cargo.toml",
+                "publish": [],
                 "dependencies": [
                     { "name": "b", "kind": null }, { "name": "c", "kind": "dev" }, { "name": "d", "kind": "build" }
                 ],
@@ -153,6 +158,7 @@ mod tests {
         let package = &metadata.packages[0];
         assert_eq!(package.folder(), "crates/a");
         assert_eq!(package.dependencies, ["b", "d"]);
+        assert!(!package.is_published);
         assert_eq!(package.roots, ["crates/a/src/lib.rs"]);
     }
 

@@ -9,6 +9,7 @@
 //! converge or constraints contradict each other, 4 another numerical failure, 5 results could not
 //! be written or have no place (no step is taken then), 6 jobs of a sweep failed, 130 the run or
 //! the sweep was interrupted.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod arguments;
 mod check;

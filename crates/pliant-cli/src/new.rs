@@ -12,13 +12,13 @@ struct Template {
     text: &'static str,
 }
 
-/// The template of a shipped scene.
+/// The template of a shipped scene, of which `cargo xtask gen` keeps a copy here.
 macro_rules! template {
     ($name:literal, $about:literal) => {
         Template {
             name: $name,
             about: $about,
-            text: include_str!(concat!("../../../scenes/", $name, ".ron")),
+            text: include_str!(concat!("../templates/", $name, ".ron")),
         }
     };
 }

@@ -61,6 +61,7 @@
 //! depends on addresses or hashes. After the first updates nothing is allocated unless there are
 //! more contacts than ever before (or hulls of very many edges, or cylinders beside edges, which go
 //! to the iterative algorithm; its deep case allocates).
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod area;
 mod bvh;
@@ -86,3 +87,8 @@ pub use memory::{ContactMemory, Remembered};
 pub use shape::distance_field::DistanceField;
 pub use shape::{MeshKind, Shape, Triangulation};
 pub use world::{Crossed, StraightWay, World};
+
+/// The README's example, compiled and run with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

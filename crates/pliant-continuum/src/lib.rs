@@ -22,6 +22,7 @@
 //! assert!((mesh.volume()? - 0.01).abs() < 1e-15);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod breaking;
 mod checks;
@@ -61,3 +62,8 @@ pub use solid::{
 pub use strain::{CorotationalStrain, GreenLagrange, SmallStrain, VolumeRatio};
 pub use stress::{SheetFields, SolidFields, pressure, von_mises};
 pub use symmetry::SymmetryPlane;
+
+/// The README's example, compiled and run with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

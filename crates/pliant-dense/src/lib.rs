@@ -37,3 +37,8 @@ pub fn skew(a: Vec3) -> Mat3 {
 pub fn vec3(slice: &[f64], offset: usize) -> Vec3 {
     Vec3::new(slice[offset], slice[offset + 1], slice[offset + 2])
 }
+
+/// The README's example, compiled and run with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

@@ -111,6 +111,11 @@ pub fn constant(text: &str) -> Result<f64, ExpressionError> {
     evaluate(text, &|_| None, &[])
 }
 
+/// The README's example, compiled and run with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
+
 #[cfg(test)]
 mod tests {
     use super::*;

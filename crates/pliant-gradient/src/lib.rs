@@ -116,3 +116,8 @@ pub fn check_index(what: &'static str, index: usize, count: usize) -> Result<(),
         false => Err(GradientError::Index { what, index, count }),
     }
 }
+
+/// The README's example, compiled and run with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

@@ -11,6 +11,7 @@
 //! constraint, and behind them the transient rows of a [`Tail`] (contacts), which come and go
 //! without a new plan. It never evaluates a force (`pliant-model` does) and never solves
 //! (`pliant-solvers` does).
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod fill;
 mod jacobian;
@@ -49,3 +50,8 @@ pub enum KktError {
         space: pliant_model::Space,
     },
 }
+
+/// The README's example, compiled and run with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

@@ -365,3 +365,8 @@ fn curvature(v: &[f64], w: &[f64]) -> f64 {
     let quotient = vw / vv * (sw / sv);
     if quotient.is_nan() { 0.0 } else { quotient }
 }
+
+/// The README's example, compiled and run with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

@@ -23,6 +23,7 @@
 //! }
 //! # Ok::<(), pliant_solvers::complementarity::ProblemError>(())
 //! ```
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod active_set;
 #[cfg(feature = "clarabel")]
@@ -39,3 +40,8 @@ pub use clarabel::ClarabelOracle;
 pub use condense::Condensed;
 pub use dantzig::Dantzig;
 pub use murty::Murty;
+
+/// The README's example, compiled and run with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

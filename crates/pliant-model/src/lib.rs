@@ -17,6 +17,7 @@
 //! assert_eq!(model.positions(&state, rod), &[0.0]); // a length of 1 m, less the rest length
 //! # Ok::<(), pliant_model::ModelError>(())
 //! ```
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod blocks;
 pub mod check;
@@ -77,3 +78,8 @@ pub use pliant_threads::Threads;
 pub use problem::Problem;
 pub use space::{Pose, Space};
 pub use state::State;
+
+/// The README's example, compiled and run with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

@@ -5,6 +5,7 @@
 //! an interrupted run leaves no half of one. The files of a run are a set of their own (see
 //! [`directory`]). The writers read nothing but the recording, check it first, and return an
 //! [`ExportError`] that names the frame or cell that is wrong.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -206,3 +207,8 @@ fn check_topology(recording: &Recording) -> Result<(), ExportError> {
     }
     Ok(())
 }
+
+/// The README's example, compiled and run with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

@@ -54,3 +54,8 @@ pub use partition::{NodesOfPart, bisect};
 #[cfg(feature = "petsc")]
 pub use parts::{SpreadModel, SpreadReport};
 pub use session::{Session, Share};
+
+/// The README's example, compiled and run with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

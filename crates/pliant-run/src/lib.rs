@@ -4,6 +4,7 @@
 //! [`Recording`](pliant_output::recording::Recording) and a summary; [`problem`] keeps the problem
 //! on which a solver failed. Results are written by `pliant-output`. The crate computes no
 //! mechanics of its own, and it never prints.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod inverse_kinematics;
 pub mod problem;
@@ -15,3 +16,8 @@ mod spectrum;
 
 pub use runner::*;
 pub use spectrum::{StepSpectrum, step_spectrum};
+
+/// The README's example, compiled and run with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

@@ -362,3 +362,8 @@ impl SceneFile {
         })
     }
 }
+
+/// The README's example, compiled and run with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

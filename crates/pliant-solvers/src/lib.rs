@@ -33,6 +33,7 @@
 //! assert!((solution.x[0] - 0.5).abs() < 1e-15 && (solution.mu[0] - 0.5).abs() < 1e-15);
 //! # Ok::<(), pliant_solvers::SolveError>(())
 //! ```
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod complementarity;
 
@@ -273,3 +274,8 @@ pub struct SolveReport {
     /// Residual and work of the rows with bounds.
     pub bounds: BoundsReport,
 }
+
+/// The README's example, compiled and run with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

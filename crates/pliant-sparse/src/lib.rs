@@ -23,6 +23,7 @@
 //! assert!((x[0] - 1.0).abs() < 1e-15 && (x[1] - 1.0).abs() < 1e-15);
 //! # Ok::<(), pliant_sparse::SparseError>(())
 //! ```
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod block;
 mod dependence;
@@ -155,3 +156,8 @@ fn check_bounds(bounds: &[usize], vertices: usize) -> Result<(), SparseError> {
     }
     Ok(())
 }
+
+/// The README's example, compiled and run with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

@@ -6,6 +6,7 @@
 //! [`observe`] reads energies, the ledger and forces from both motions and the trace.
 //!
 //! The crate `pliant` drives steps: simulations, control of their length, rest without time.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[cfg(feature = "serde")]
 pub mod archive;
@@ -44,3 +45,8 @@ pub use report::{
 pub use system::coordinates::CoordinateDynamics;
 pub use system::{System, TreatmentChoice};
 pub use work::{WorkLimits, WorkPart};
+
+/// The README's example, compiled and run with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

@@ -5,6 +5,7 @@
 //! collects the results. A job is done if its directory holds a complete [`result`] of this
 //! very job; nothing else is remembered, so that a sweep that was killed at any moment goes on by
 //! the same command, and the table does not depend on who ran which job when.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod axis;
 #[cfg(feature = "parquet")]
@@ -22,3 +23,8 @@ pub mod table;
 pub mod tables;
 
 pub use error::SweepError;
+
+/// The README's example, compiled and run with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

@@ -17,3 +17,8 @@ mod session;
 
 pub use server::{View, ViewError};
 pub use session::SceneSource;
+
+/// The README's example, compiled and run with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

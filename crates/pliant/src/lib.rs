@@ -28,6 +28,7 @@
 //!
 //! Only this crate knows time. Scene files are in `pliant-scene`, their runs in `pliant-run`; the
 //! program `pliant` runs them.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod control;
 pub mod gradient;
@@ -101,3 +102,8 @@ pub mod prelude {
     pub use pliant_model::*;
     pub use pliant_solvers::{DirectOptions, Status};
 }
+
+/// The example of the package's own page, compiled and run with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod package_readme {}

@@ -1,4 +1,5 @@
-//! Every crate takes its version, edition, Rust version, licence and lints from the workspace.
+//! Every crate takes its version, edition, Rust version, licence and lints from the workspace, and
+//! those that are published say what a registry asks for.
 
 use super::{Finding, line_where};
 use crate::metadata::Metadata;
@@ -6,6 +7,16 @@ use crate::sources::Sources;
 
 /// Keys of `[package]` that are written once, in the workspace's manifest.
 const INHERITED: &[&str] = &["version", "edition", "rust-version", "license"];
+
+/// Keys of `[package]` of crates that are published, and a table.
+const PUBLISHED: &[&str] = &[
+    "description",
+    "keywords",
+    "categories",
+    "readme",
+    "license-file.workspace",
+    "include",
+];
 
 pub(super) fn check(workspace: &Metadata, sources: &Sources) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -29,6 +40,9 @@ pub(super) fn check(workspace: &Metadata, sources: &Sources) -> Vec<Finding> {
                 ));
             }
         }
+        if package.is_published {
+            findings.extend(unpublishable(path, text));
+        }
         if !inherits(text, "lints", None) {
             let line = line_where(text, |line| line.trim() == "[lints]");
             findings.push(Finding::problem(
@@ -39,6 +53,24 @@ pub(super) fn check(workspace: &Metadata, sources: &Sources) -> Vec<Finding> {
         }
     }
     findings
+}
+
+/// Keys that a registry asks for and a manifest does not have.
+fn unpublishable(path: &str, text: &str) -> Vec<Finding> {
+    let table = text.split("\n[").next().unwrap_or_default();
+    let has = |key: &str| {
+        let mut lines = table.lines().filter_map(|line| line.strip_prefix(key));
+        lines.any(|rest| {
+            rest.trim_start_matches(".workspace")
+                .trim_start()
+                .starts_with('=')
+        })
+    };
+    PUBLISHED
+        .iter()
+        .filter(|key| !has(key))
+        .map(|key| Finding::problem(path, 1, format!("a published crate has a `{key}`")))
+        .collect()
 }
 
 /// Whether `[table]` holds `workspace = true`, or `key.workspace = true` if a key is given.
@@ -122,5 +154,20 @@ mod tests {
         );
         // The same key in another table does not count.
         assert_eq!(findings(&GOOD.replace("[lints]", "[dependencies]")).len(), 1);
+    }
+    #[test]
+    fn published_crates_say_what_a_registry_asks_for() {
+        let text = "[package]\nname = \"a\"\ndescription = \"A.\"\nkeywords = []\ncategories = []\n\
+                    readme = \"README.md\"\nlicense-file.workspace = true\ninclude.workspace = true\n[lints]\n";
+        assert_eq!(unpublishable("a/Cargo.toml", text), []);
+        let found = unpublishable("a/Cargo.toml", &text.replace("license-file", "license"));
+        assert_eq!(
+            found[0].message,
+            "a published crate has a `license-file.workspace`"
+        );
+        assert_eq!(
+            unpublishable("a/Cargo.toml", "[package]\n[b]\nreadme = \"\"\n").len(),
+            6
+        );
     }
 }

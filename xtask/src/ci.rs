@@ -57,6 +57,19 @@ fn lint(_: &[String]) -> Result<u8, Error> {
 }
 
 fn test_features(_: &[String]) -> Result<u8, Error> {
+    let mut bare = process::cargo()?;
+    bare.args([
+        "check",
+        "--package",
+        "pliant",
+        "--no-default-features",
+        "--locked",
+    ]);
+    println!("$ {}", process::describe(&bare));
+    let code = process::run(bare)?;
+    if code != 0 {
+        return Ok(code);
+    }
     run_feature_tests(features(), &["columns", "parquet", petsc::TESTS])
 }
 

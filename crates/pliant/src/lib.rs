@@ -26,6 +26,15 @@
 //! # Ok::<(), Error>(())
 //! ```
 //!
+//! # Features
+//!
+//! | feature | by default | it adds |
+//! |---|---|---|
+//! | `continuum` | on | solids, sheets, shells and rods of finite elements: the module `continuum`, stresses and strains, elements that break |
+//! | `serde` | off | reading and writing of options that are a choice of words, and of checkpoints as bytes (`archive`) |
+//!
+//! Neither changes a number of a simulation.
+//!
 //! Only this crate knows time. Scene files are in `pliant-scene`, their runs in `pliant-run`; the
 //! program `pliant` runs them.
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -52,6 +61,7 @@ pub use control::{
 };
 pub use markers::{InverseKinematics, Marker, MarkerFit};
 pub use pliant_contact as collision;
+#[cfg(feature = "continuum")]
 pub use pliant_continuum as continuum;
 pub use pliant_dense as dense;
 pub use pliant_kkt as kkt;
@@ -80,7 +90,9 @@ pub use pliant_stepper::{
     WorkPart,
 };
 pub use reduced::{ReducedBody, ReducedMode, ReducedParts};
-pub use simulation::{Breaking, BreakingParts, Simulation};
+pub use simulation::Simulation;
+#[cfg(feature = "continuum")]
+pub use simulation::{Breaking, BreakingParts};
 pub use statics::{
     About, Buckling, BucklingMode, BucklingOptions, Continuation, CriticalKind, CriticalPoint, Equilibrium,
     FixedModes, Interface, LoadSign, Loads, Mode, ModeKind, ModeOptions, Modes, Path, PathEnd, PathPoint,

@@ -1,10 +1,12 @@
 //! The public face: a model in motion.
 
+#[cfg(feature = "continuum")]
 mod breaking;
 mod checkpoint;
 mod environment;
 mod run;
 
+#[cfg(feature = "continuum")]
 pub use breaking::{Breaking, BreakingParts};
 
 use checkpoint::Before;

@@ -9,14 +9,7 @@ use crate::sources::Sources;
 const INHERITED: &[&str] = &["version", "edition", "rust-version", "license"];
 
 /// Keys of `[package]` of crates that are published, and a table.
-const PUBLISHED: &[&str] = &[
-    "description",
-    "keywords",
-    "categories",
-    "readme",
-    "license-file.workspace",
-    "include",
-];
+const PUBLISHED: &[&str] = &["description", "keywords", "categories", "readme", "include"];
 
 pub(super) fn check(workspace: &Metadata, sources: &Sources) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -158,13 +151,10 @@ mod tests {
     #[test]
     fn published_crates_say_what_a_registry_asks_for() {
         let text = "[package]\nname = \"a\"\ndescription = \"A.\"\nkeywords = []\ncategories = []\n\
-                    readme = \"README.md\"\nlicense-file.workspace = true\ninclude.workspace = true\n[lints]\n";
+                    readme = \"README.md\"\ninclude.workspace = true\n[lints]\n";
         assert_eq!(unpublishable("a/Cargo.toml", text), []);
-        let found = unpublishable("a/Cargo.toml", &text.replace("license-file", "license"));
-        assert_eq!(
-            found[0].message,
-            "a published crate has a `license-file.workspace`"
-        );
+        let found = unpublishable("a/Cargo.toml", &text.replace("keywords", "words"));
+        assert_eq!(found[0].message, "a published crate has a `keywords`");
         assert_eq!(
             unpublishable("a/Cargo.toml", "[package]\n[b]\nreadme = \"\"\n").len(),
             6

@@ -4,6 +4,7 @@
 use super::Simulation;
 use crate::Error;
 use pliant_contact::ContactArea;
+#[cfg(feature = "continuum")]
 use pliant_continuum::{
     RodForces, RodParts, SheetFields, SheetForces, SheetParts, ShellParts, SolidFields, SolidParts,
 };
@@ -415,6 +416,7 @@ impl Simulation {
     /// Rows ([`Treatment::Compliance`](pliant_model::Treatment::Compliance),
     /// incompressibility) have the mean force of the last step, zero before the first. Damping in
     /// proportion to stiffnesses is left out.
+    #[cfg(feature = "continuum")]
     pub fn solid_fields(&self, solid: &SolidParts) -> SolidFields {
         let internal = match solid.material {
             ComponentId::ForceField(i) => {
@@ -429,6 +431,7 @@ impl Simulation {
 
     /// Stresses, strains and bending moments of a sheet, of each triangle and quadrangle, at the
     /// present state. Of rows as [`solid_fields`](Self::solid_fields) says.
+    #[cfg(feature = "continuum")]
     pub fn sheet_fields(&self, sheet: &SheetParts) -> SheetFields {
         let (strains, forces) = self.whole_node(sheet.strains);
         let moments = sheet.curvatures.map(|node| self.whole_node(node));
@@ -444,6 +447,7 @@ impl Simulation {
 
     /// Stresses, strains and bending moments of a shell on frames, of each quadrangle, at the
     /// present state. Of rows as [`solid_fields`](Self::solid_fields) says.
+    #[cfg(feature = "continuum")]
     pub fn shell_fields(&self, shell: &ShellParts) -> SheetFields {
         let (strains, forces) = self.whole_node(shell.strains);
         shell.fields(&strains, &forces)
@@ -451,6 +455,7 @@ impl Simulation {
 
     /// Forces and moments in the section of each segment of a rod: the mean of the last step where
     /// its strains are compliances, which is the default.
+    #[cfg(feature = "continuum")]
     pub fn rod_forces(&self, rod: &RodParts) -> Vec<RodForces> {
         let size = self.model().node(rod.strains).space.velocity_size();
         let forces = self.force_through(rod.strains);
@@ -459,6 +464,7 @@ impl Simulation {
 
     /// Positions of all elements of a node and the forces through it, also where processes share
     /// its elements out: all of them call it then.
+    #[cfg(feature = "continuum")]
     fn whole_node(&self, node: NodeId) -> (Vec<f64>, Vec<f64>) {
         let (model, space) = (self.model(), self.model().node(node).space);
         let forces = self.force_through(node);

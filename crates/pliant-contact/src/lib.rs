@@ -61,6 +61,8 @@
 //! depends on addresses or hashes. After the first updates nothing is allocated unless there are
 //! more contacts than ever before (or hulls of very many edges, or cylinders beside edges, which go
 //! to the iterative algorithm; its deep case allocates).
+//!
+//! With the feature `serde`, off by default, options that are a choice of words are read and written.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod area;

@@ -22,6 +22,8 @@
 //! assert!((mesh.volume()? - 0.01).abs() < 1e-15);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! With the feature `serde`, off by default, options that are a choice of words are read and written.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod breaking;

@@ -11,6 +11,8 @@
 //! constraint, and behind them the transient rows of a [`Tail`] (contacts), which come and go
 //! without a new plan. It never evaluates a force (`pliant-model` does) and never solves
 //! (`pliant-solvers` does).
+//!
+//! With the feature `serde`, off by default, options that are a choice of words are read and written.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod fill;

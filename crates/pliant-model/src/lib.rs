@@ -17,6 +17,8 @@
 //! assert_eq!(model.positions(&state, rod), &[0.0]); // a length of 1 m, less the rest length
 //! # Ok::<(), pliant_model::ModelError>(())
 //! ```
+//!
+//! With the feature `serde`, off by default, options that are a choice of words are read and written.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod blocks;

@@ -5,6 +5,8 @@
 //! an interrupted run leaves no half of one. The files of a run are a set of their own (see
 //! [`directory`]). The writers read nothing but the recording, check it first, and return an
 //! [`ExportError`] that names the frame or cell that is wrong.
+//!
+//! With the feature `parquet`, off by default, tables are written as Parquet files, too.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 use std::io;

@@ -4,6 +4,8 @@
 //! [`Recording`](pliant_output::recording::Recording) and a summary; [`problem`] keeps the problem
 //! on which a solver failed. Results are written by `pliant-output`. The crate computes no
 //! mechanics of its own, and it never prints.
+//!
+//! With the feature `parquet`, off by default, tables are written as Parquet files, too.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod inverse_kinematics;

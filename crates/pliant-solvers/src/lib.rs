@@ -33,6 +33,9 @@
 //! assert!((solution.x[0] - 0.5).abs() < 1e-15 && (solution.mu[0] - 0.5).abs() < 1e-15);
 //! # Ok::<(), pliant_solvers::SolveError>(())
 //! ```
+//!
+//! With the feature `serde`, off by default, options that are a choice of words and what solvers
+//! remember are read and written.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod complementarity;

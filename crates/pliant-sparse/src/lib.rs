@@ -23,6 +23,8 @@
 //! assert!((x[0] - 1.0).abs() < 1e-15 && (x[1] - 1.0).abs() < 1e-15);
 //! # Ok::<(), pliant_sparse::SparseError>(())
 //! ```
+//!
+//! With the feature `serde`, off by default, what solvers remember is read and written.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod block;

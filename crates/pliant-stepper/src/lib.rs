@@ -6,6 +6,9 @@
 //! [`observe`] reads energies, the ledger and forces from both motions and the trace.
 //!
 //! The crate `pliant` drives steps: simulations, control of their length, rest without time.
+//!
+//! With the feature `serde`, off by default, options that are a choice of words are read and
+//! written, and motions as bytes (`archive`).
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[cfg(feature = "serde")]

@@ -5,6 +5,8 @@
 //! collects the results. A job is done if its directory holds a complete [`result`] of this
 //! very job; nothing else is remembered, so that a sweep that was killed at any moment goes on by
 //! the same command, and the table does not depend on who ran which job when.
+//!
+//! With the feature `parquet`, off by default, the table of results may be a Parquet file.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod axis;

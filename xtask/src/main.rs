@@ -7,6 +7,7 @@
 //! figures and reference cases are computed by the program in `benches/`, which `verify` and
 //! `bench` start.
 
+mod api;
 mod bench;
 mod book;
 mod catalogue;
@@ -27,6 +28,7 @@ mod player;
 mod process;
 mod python;
 mod reflow;
+mod release;
 mod shapes;
 mod sources;
 mod text;
@@ -53,7 +55,7 @@ const TASKS: &[Task] = &[
     },
     Task {
         name: "tidy",
-        summary: "layering, sizes, words, comments, source rules, documents, manifests, licences, generated files, catalogue, keys",
+        summary: "layering, sizes, words, comments, source rules, documents, manifests, licences, generated files, catalogue, keys, public items",
         run: tidy::run,
     },
     Task {
@@ -127,6 +129,11 @@ const TASKS: &[Task] = &[
         run: keys::run,
     },
     Task {
+        name: "api",
+        summary: "write docs/api/, the public items of the libraries, from their sources",
+        run: api::run,
+    },
+    Task {
         name: "reflow",
         summary: "wrap the comments of Rust files at 100 columns  [paths, --check]",
         run: reflow::run,
@@ -135,6 +142,11 @@ const TASKS: &[Task] = &[
         name: "player",
         summary: "check the player and the live page in headless Chromium  [PAGE.html] [FOLDER for its pictures], --live-rate SCENE...",
         run: player::run,
+    },
+    Task {
+        name: "release",
+        summary: "make the program, its manual, the wheel and checksums in target/release-VERSION/, and try them",
+        run: release::run,
     },
     Task {
         name: "metrics",

@@ -101,7 +101,7 @@ impl Environment {
 }
 
 /// The first interpreter that is new enough, and its version.
-fn interpreter() -> Option<(&'static str, String)> {
+pub(crate) fn interpreter() -> Option<(&'static str, String)> {
     INTERPRETERS
         .iter()
         .find_map(|name| Some((*name, version_of(Path::new(name))?)))

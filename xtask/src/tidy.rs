@@ -21,7 +21,7 @@ use crate::error::Error;
 use crate::metadata::Metadata;
 use crate::shapes::{Shapes, shapes};
 use crate::sources::Sources;
-use crate::{catalogue, flags, generate, keys};
+use crate::{api, catalogue, flags, generate, keys};
 use allowed::ALLOWED_FOR_NOW;
 
 /// The input of the checks, read once.
@@ -95,6 +95,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("spread", |project| shape::spread(&project.shapes)),
     ("catalogue", |project| catalogue::check(&project.sources)),
     ("keys", |project| keys::check(&project.sources)),
+    ("api", |project| api::check(&project.sources)),
 ];
 
 /// Runs every check; the exit code is 1 if one of them found a problem.

@@ -54,6 +54,9 @@ pub(crate) enum Command {
     Components(Components),
     /// Print the completions of a shell, to be read when it starts.
     Completions(Completions),
+    /// Write the pages of the manual: `pliant.1`, and one for each command.
+    #[command(hide = true)]
+    Man(Man),
     /// Print the JSON Schema of scenes, by which editors complete and check those in JSON.
     Schema,
 }
@@ -113,6 +116,13 @@ pub(crate) struct Completions {
     /// The shell
     #[arg(value_name = "SHELL")]
     pub(crate) shell: clap_complete::Shell,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Man {
+    /// Folder to write them into, which is there
+    #[arg(value_name = "FOLDER")]
+    pub(crate) folder: PathBuf,
 }
 
 #[derive(Debug, Args)]

@@ -9,6 +9,9 @@
 //! converge or constraints contradict each other, 4 another numerical failure, 5 results could not
 //! be written or have no place (no step is taken then), 6 jobs of a sweep failed, 130 the run or
 //! the sweep was interrupted.
+//!
+//! Features, off by default: `parquet` (tables of sweeps as Parquet files) and `petsc` (runs over
+//! several processes, where PETSc is installed).
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod arguments;
@@ -79,6 +82,13 @@ pub fn program() -> ExitCode {
             print(&String::from_utf8_lossy(&text));
             0
         }
+        Command::Man(man) => match clap_mangen::generate_to(Arguments::command(), &man.folder) {
+            Ok(()) => 0,
+            Err(error) => {
+                complain(&format!("error: {}: {error}", man.folder.display()));
+                NOT_WRITTEN
+            }
+        },
         Command::Schema => schema::schema(),
     };
     ExitCode::from(code)

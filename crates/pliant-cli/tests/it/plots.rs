@@ -89,6 +89,19 @@ fn plots_that_cannot_be_are_refused() {
     }
 }
 
+#[test]
+fn every_command_has_a_page_of_the_manual() {
+    let dir = tempfile::tempdir().unwrap();
+    let made = pliant(dir.path(), &["man", "."]);
+    assert_eq!(made.status.code(), Some(0));
+    for name in ["pliant", "pliant-run", "pliant-sweep", "pliant-view"] {
+        let page = std::fs::read_to_string(dir.path().join(format!("{name}.1"))).unwrap();
+        assert!(page.contains(&format!(".TH {name} 1")), "{page}");
+    }
+    let nowhere = pliant(dir.path(), &["man", "missing"]);
+    assert_eq!(nowhere.status.code(), Some(5));
+}
+
 /// The scripts know the commands.
 #[test]
 fn shells_get_their_completions() {

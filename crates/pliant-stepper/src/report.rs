@@ -138,7 +138,8 @@ pub struct StepSolveReport {
     /// ([`Tuning::linearisation_samples`](crate::Tuning::linearisation_samples)).
     pub linearisation: Option<Linearisation>,
     /// Kinetic energy that hard rows took before the first step of a motion, from velocities of its
-    /// start that contradict them (J).
+    /// start that contradict them (J). Zero where rows change within a motion: what they take then
+    /// is in `impacts` of the [`Ledger`] alone.
     pub projected: f64,
 }
 

@@ -366,10 +366,14 @@ impl Account {
         ledger
     }
 
-    /// Energy since the motion was set, up to the start of the step.
-    pub(crate) fn budget(&self, start: &Motion) -> EnergyBudget {
+    /// Energy since the motion was set, up to the start of the step; and whether it begins with the
+    /// step.
+    pub(crate) fn budget(&self, start: &Motion) -> (EnergyBudget, bool) {
         let known = start.ledger.budget.filter(|_| start.ledger.energies.is_some());
-        known.unwrap_or_else(|| EnergyBudget::begin(&self.start))
+        match known {
+            Some(budget) => (budget, false),
+            None => (EnergyBudget::begin(&self.start), true),
+        }
     }
 
     /// After the step has moved: what the turning Jacobians of mapped masses changed in their

@@ -286,7 +286,7 @@ pub fn report(step: Step<'_>, trace: &mut Trace) -> StepReport {
     let fall = 0.5 * system.model.mass_in_space() * speed_of_rest(step, trace.h).powi(2);
     let by_velocity = matches!(system.options.contacts.overlap, Overlap::Rows { .. });
     let turnover = Turnover::of(&ledger, &energies, fall, by_velocity);
-    let budget = account.budget(step.start);
+    let (budget, begins) = account.budget(step.start);
     let since_start = budget.after(&ledger, &turnover, energies.potential);
     let violation = violation(system, &step.end.state);
     let mut contacts = system
@@ -327,7 +327,7 @@ pub fn report(step: Step<'_>, trace: &mut Trace) -> StepReport {
             geometry_clamped: trace.geometry_clamped,
             projected_tangents: trace.projected_tangents,
             linearisation: trace.linearisation,
-            projected: trace.projected.taken,
+            projected: if begins { trace.projected.taken } else { 0.0 },
         },
         bounds: solved.bounds,
         contacts,

@@ -374,7 +374,8 @@ pub enum Error {
     /// The smallest step of those that choose their length (`Adaptive`) misses
     /// the tolerance.
     #[error(
-        "at t = {t} s a step of {step:e} s still has an estimated error of {error:.2e} (position or velocity, SI units) in {what}, where {allowed:e} is allowed",
+        "at t = {t} s a step of {step:e} s still has an estimated error of {error:.2e} (position or velocity, SI units) in {what}, where {} is allowed",
+        short(*allowed),
         t = instant(*time)
     )]
     StepTooSmall {
@@ -420,7 +421,7 @@ pub enum Error {
         "the path of equilibria does not go on at the load factor {load}: no step is short enough; {}",
         match (.free, .control) {
             (Some(free), _) => format!("nothing holds {free} there: hold it, or begin where loads do"),
-            (None, Control::Load) => "steps of the load end at a limit point, which arc length passes where nothing rubs".to_owned(),
+            (None, Control::Load) => "steps of the load end at a limit point; `control: ArcLength` passes it, where no contact has friction".to_owned(),
             (None, Control::ArcLength) => "it may have a corner there, or end".to_owned(),
         }
     )]

@@ -399,6 +399,10 @@ fn turn_implicitly(
         for (x, d) in change.x.iter_mut().zip(&scratch.fixed_change) {
             *x += d;
         }
+        // An iteration that diverges overflows in the end.
+        if !change.x.iter().all(|x| x.is_finite()) {
+            break;
+        }
         let pairs = change.x.iter().zip(&scratch.previous_change);
         let difference = pairs.fold(0.0f64, |a, (x, y)| a.max((x - y).abs()));
         // Differences that do not get smaller any more are what the linear solves leave.
@@ -411,7 +415,10 @@ fn turn_implicitly(
         let rhs = assembler.right_hand_side_mut();
         rhs.copy_from_slice(&scratch.right_hand_side);
         gyroscopic::add_linearised(model, &end.state, weight, &scratch.previous_change, rhs);
-        solved = solve(system, equations, clock, timings)?;
+        solved = match solve(system, equations, clock, timings) {
+            Err(Error::NotFinite { .. }) => break,
+            solved => solved?,
+        };
     }
     Err(Error::Gyroscopic {
         what: "the bodies (linearly implicit)".to_owned(),

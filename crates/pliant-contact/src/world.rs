@@ -88,6 +88,17 @@ impl World {
         self.materials.rule = rule;
     }
 
+    /// Whether a material, or that of a pair, has a coefficient of restitution above zero.
+    pub fn has_restitution(&self) -> bool {
+        self.materials.have_restitution()
+    }
+
+    /// Whether a material, or that of a pair, gives way under a force: has a compliance or a
+    /// foundation.
+    pub fn has_compliance(&self) -> bool {
+        self.materials.have_compliance()
+    }
+
     /// Sets the material of a pair, instead of that by the rules. Directions of friction in body
     /// axes are in those of the first.
     ///

@@ -29,7 +29,9 @@ mod files;
 mod holds;
 mod inputs;
 mod inspect;
+mod inverted;
 mod joints;
+mod moved;
 mod probes;
 mod review;
 mod rows;
@@ -571,6 +573,7 @@ impl Runner {
 
     /// Keeps the picture of the state, and the line of the joints.
     fn record_picture(&mut self, sample: Sample) {
+        self.look_for_inverted();
         // Where processes share elements out, all of them bring together what a picture shows.
         if self.records || self.simulation.model().shared_elements().is_some() {
             let frame = self.scene.frame(&self.simulation, sample);
@@ -580,10 +583,6 @@ impl Runner {
             let line = self.scene.joints.line(&self.simulation);
             self.recording.joints.lines.push(line);
         }
-    }
-
-    fn record_contacts(&mut self, time: f64) {
-        contacts::record(&mut self.recording.contacts, self.records, &self.simulation, time);
     }
 
     /// Takes all steps that are left, and calls `watch` after each. Finds the equilibria of a scene
@@ -650,8 +649,7 @@ impl Runner {
         let (simulation, fields) = (&self.simulation, &self.scene.fields);
         summary.finish(simulation, fields.deformables(), error, self.started.elapsed());
         summary.finish_contacts(simulation, fields.colliding(), &self.recording.contacts);
-        let found = self.watch.warnings(&self.simulation, &summary);
-        summary.warnings.extend(found);
+        self.watch.judge(&self.simulation, &mut summary, error);
         summary.warnings.extend(self.probes.warnings());
         summary
     }

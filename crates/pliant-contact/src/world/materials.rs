@@ -43,8 +43,21 @@ impl Materials {
 
     /// Whether a material, or the law of a pair, has a foundation.
     pub(super) fn have_foundations(&self) -> bool {
-        let mut all = self.list.iter().chain(self.pairs.iter().map(|pair| &pair.law));
-        all.any(|material| material.foundation > 0.0)
+        self.all().any(|material| material.foundation > 0.0)
+    }
+
+    /// Whether a material, or the law of a pair, has a coefficient of restitution.
+    pub(super) fn have_restitution(&self) -> bool {
+        self.all().any(|material| material.restitution > 0.0)
+    }
+
+    /// Whether a material, or the law of a pair, gives way.
+    pub(super) fn have_compliance(&self) -> bool {
+        self.all().any(|material| material.compliance > 0.0) || self.have_foundations()
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Material> {
+        self.list.iter().chain(self.pairs.iter().map(|pair| &pair.law))
     }
 
     pub(super) fn add(&mut self, material: Material) -> Result<MaterialId, ContactError> {

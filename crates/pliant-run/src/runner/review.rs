@@ -1,9 +1,11 @@
 //! Warnings: of a start that is hardly meant, and of a run that is hardly right.
 
+use super::inverted::Inverted;
+use super::moved::Moved;
 use super::summary::Summary;
 use pliant::collision::{ContactError, ContactSide, World};
 use pliant::contact::Overlap;
-use pliant::{EnergyBudget, Integrator, RowGap, Simulation, StepReport};
+use pliant::{EnergyBudget, Gyroscopic, Integrator, RowGap, Simulation, StepReport};
 use pliant_scene::{BuiltScene, SceneError, Warning, extent};
 use serde::{Deserialize, Serialize};
 
@@ -21,6 +23,10 @@ const LEFT_OVERLAP: f64 = 10.0;
 /// still there at the end, and if it is gone by then.
 const GROWTH: f64 = 0.1;
 const PASSING_GROWTH: f64 = 10.0;
+
+/// Energy that the method lost, or made in impacts, over a run, as a share of what turned over,
+/// that is warned of.
+const LOSS: f64 = 0.1;
 
 /// Energy that nothing brought in, in times of the kinetic energy at the start, that is warned of;
 /// and the least share of the energy that turned over which this kinetic energy must be for that.
@@ -209,6 +215,18 @@ pub(super) struct Watch {
     /// Energy since the start, by the last report, and the most that ever came from nowhere (J).
     energy: EnergyBudget,
     most_made: f64,
+    /// Energy of the whole run.
+    #[serde(default)]
+    moved: Moved,
+    /// Contacts have a restitution: bounces are off by a part of a step that is not parted there.
+    #[serde(default)]
+    bounces: bool,
+    /// Contacts give way.
+    #[serde(default)]
+    soft_contacts: bool,
+    /// Elements of solids that were inside out.
+    #[serde(default)]
+    pub(super) inverted: Inverted,
     /// Energy that corrections of positions brought in so far (J).
     lifted: f64,
     /// Energy that hard rows took from velocities of the start (J).
@@ -225,6 +243,10 @@ impl Watch {
             starts_off,
             energy: EnergyBudget::default(),
             most_made: 0.0,
+            moved: Moved::default(),
+            bounces: world.is_some_and(World::has_restitution),
+            soft_contacts: world.is_some_and(World::has_compliance),
+            inverted: Inverted::default(),
             lifted: 0.0,
             projected: 0.0,
         }
@@ -234,6 +256,7 @@ impl Watch {
     pub(super) fn add(&mut self, simulation: &Simulation, report: &StepReport) {
         self.energy = report.certificate.energy.since_start;
         self.most_made = self.most_made.max(self.energy.made);
+        self.moved.add(report, self.soft_contacts);
         self.projected += report.solve.projected;
         self.lifted += report.contacts.corrections.lifted - report.contacts.corrections.paid;
         let known = self.worst.as_ref().map_or(0.0, |worst| worst.gap);
@@ -249,10 +272,20 @@ impl Watch {
         }
     }
 
+    /// Energy that turned over in the whole run (J).
+    pub(super) fn turned_over(&self) -> f64 {
+        self.moved.turned_over().max(self.energy.turned_over())
+    }
+
+    /// Energy that tolerances of solvers may bring in or take (J).
+    fn noise(&self) -> f64 {
+        NOISE * self.energy.size.max(self.energy.fall)
+    }
+
     /// Whether more energy came from nowhere than a good run has.
     fn is_growth(&self) -> bool {
-        let turned_over = self.energy.turned_over();
-        let noise = NOISE * self.energy.size.max(self.energy.fall);
+        let turned_over = self.turned_over();
+        let noise = self.noise();
         let stays = self.energy.made > GROWTH * turned_over + noise;
         let passes = self.most_made > PASSING_GROWTH * turned_over + noise;
         // What flies off because of it falls far, and then turns over much.
@@ -261,16 +294,37 @@ impl Watch {
         stays || passes || flies
     }
 
-    /// Sentences about all that was large.
-    pub(super) fn warnings(&self, simulation: &Simulation, summary: &Summary) -> Vec<String> {
+    /// Adds sentences about all that was large to those of a run that ended with this error, if with
+    /// one, and the energy that turned over.
+    pub(super) fn judge(
+        &self,
+        simulation: &Simulation,
+        summary: &mut Summary,
+        error: Option<&pliant::Error>,
+    ) {
+        summary.turned_over = self.turned_over();
+        let found = self.warnings(simulation, summary, error);
+        summary.warnings.extend(found);
+    }
+
+    fn warnings(
+        &self,
+        simulation: &Simulation,
+        summary: &Summary,
+        error: Option<&pliant::Error>,
+    ) -> Vec<String> {
         let mut list = Vec::new();
-        if self.is_growth() {
+        // An error of a step that made energy says this of all steps up to it, and what helps.
+        let is_said = matches!(error, Some(pliant::Error::NotCertified { .. }));
+        if self.is_growth() && !is_said {
             list.push(format!(
                 "the energy grew by {} J that nothing brought in, where {} J turned over (see `numerical` of the ledger): {}",
                 short(self.most_made),
-                short(self.energy.turned_over()),
+                short(self.turned_over()),
                 self.remedy(simulation),
             ));
+        } else {
+            list.extend(self.numerical_share(simulation));
         }
         if let Some(OffRow {
             name,
@@ -291,6 +345,7 @@ impl Watch {
                 short(*time),
             ));
         }
+        list.extend(self.inverted.warnings());
         list.extend(self.contradicting_velocities());
         if self.starts_off && self.lifted > NOISE * self.energy.size {
             list.push(format!(
@@ -322,18 +377,61 @@ impl Watch {
         })
     }
 
+    /// A sentence about energy that the method lost, or that it made in bounces, if it was much.
+    fn numerical_share(&self, simulation: &Simulation) -> Option<String> {
+        let (made, turned_over) = (self.moved.numerical, self.turned_over());
+        let contacts = &simulation.options.contacts;
+        let misplaced = self.bounces && self.moved.impacts != 0.0 && !contacts.locate_impacts;
+        let is_much = made.abs() > LOSS * turned_over + self.noise();
+        // Springs and joints pass impacts on, which the method makes where impacts take it all the
+        // same: only with bounces is it known to be too much.
+        let is_known = if made > 0.0 {
+            misplaced
+        } else {
+            !self.moved.is_at_rest()
+        };
+        if !is_much || !is_known {
+            return None;
+        }
+        let verb = if made > 0.0 { "made" } else { "lost" };
+        let share = 100.0 * made.abs() / turned_over;
+        let remedy = match misplaced {
+            true => {
+                "bounces are placed at ends of steps: `locate_impacts: true` parts steps there, a smaller step helps too"
+            }
+            false => damped_less(simulation),
+        };
+        Some(format!(
+            "the method {verb} {} J, {share:.0} % of the {} J that turned over (see `numerical` of the ledger), and the motion is not to be trusted: {remedy}",
+            short(made.abs()),
+            short(turned_over),
+        ))
+    }
+
     /// Advice against energy that grows.
     fn remedy(&self, simulation: &Simulation) -> &'static str {
-        let options = &simulation.options;
-        match options.integrator {
+        match simulation.options.integrator {
             _ if self.starts_off => "start the scene where its rows hold",
-            Integrator::Theta if options.alpha < 1.0 || options.beta < 1.0 => {
-                "take a smaller step, or `alpha: 1, beta: 1`"
-            }
-            Integrator::Theta => "take a smaller step, or `integrator: Nonlinear`",
-            Integrator::Nonlinear => "take a smaller step",
-            _ => "take a smaller step, or `integrator: Theta`",
+            Integrator::Sdirk2 => "take a smaller step",
+            _ => "take a smaller step, or `integrator: Sdirk2`",
         }
+    }
+}
+
+/// Advice against energy that a method loses.
+fn damped_less(simulation: &Simulation) -> &'static str {
+    let options = &simulation.options;
+    match options.integrator {
+        Integrator::Theta | Integrator::Nonlinear if options.alpha + options.beta > 1.0 => {
+            "weights of 1 damp all that moves fast beside the step; take a smaller step, or `integrator: Sdirk2`"
+        }
+        Integrator::Theta if options.gyroscopic == Gyroscopic::BodyPredictor => {
+            "take a smaller step, `gyroscopic: Momentum` where bodies spin, or `integrator: Sdirk2`"
+        }
+        Integrator::Sdirk2 => {
+            "take a smaller step, or `integrator: EnergyMomentum`, which damps nothing of its own"
+        }
+        _ => "take a smaller step, or `integrator: Sdirk2`",
     }
 }
 
@@ -360,6 +458,10 @@ mod tests {
                 starts_off: false,
                 energy,
                 most_made,
+                moved: Moved::default(),
+                bounces: false,
+                soft_contacts: false,
+                inverted: Inverted::default(),
                 lifted: 0.0,
                 projected: 0.0,
             };

@@ -1,7 +1,8 @@
 //! Scenes of statics: equilibria as pictures.
 
 use super::probes::Moment;
-use super::{Parts, Runner, contacts};
+use super::review::short;
+use super::{Parts, Runner, contacts, inverted};
 use pliant::model::{Energies, Evaluation, Problem, State};
 use pliant::{CriticalKind, Error, Path, PathEnd, PathPoint, Simulation};
 use pliant_output::csv::PathLine;
@@ -17,6 +18,9 @@ const SWING: usize = 24;
 /// (rad).
 const LARGEST_WAY: f64 = 0.1;
 const LARGEST_TURN: f64 = 0.5;
+
+/// The column of load factors in the table of probes.
+const LOAD: &str = "load";
 
 /// The result of a scene of statics.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -152,12 +156,14 @@ impl Runner {
                     fields,
                     ..
                 } = &self.scene;
-                let (records, probes) = (self.records, &mut self.probes);
+                let (records, probes, watch) = (self.records, &mut self.probes, &mut self.watch);
                 let mut shown = Vec::new();
                 let mut touching = std::mem::take(&mut self.recording.contacts);
                 let mut reports = Vec::new();
                 let path = self.simulation.follow(how, |simulation, point: &PathPoint| {
                     let sample = sample(simulation, point.residual, point.violation);
+                    let when = || format!("at the load factor {}", short(point.load));
+                    watch.inverted.look(simulation, fields.deformables(), when);
                     // Where processes share elements out, all of them bring together what it shows.
                     let is_shown = records || simulation.model().shared_elements().is_some();
                     let frame = is_shown.then(|| {
@@ -204,6 +210,7 @@ impl Runner {
                     self.summary.add_rest(&sample);
                 }
                 self.spread(points);
+                self.add_loads(path.points.iter().map(|point| point.load));
                 let redundant = path.points.iter().map(|p| p.redundant_rows).max();
                 self.summary.redundant_rows = redundant.unwrap_or(0);
                 self.summary.name_solver_of_rest(path.solver);
@@ -257,6 +264,30 @@ impl Runner {
             recording.samples.push(sample);
         }
         Ok(recording)
+    }
+
+    /// Puts the load factors of a path beside its times in the table of probes, unless a probe has
+    /// that name.
+    fn add_loads(&mut self, loads: impl Iterator<Item = f64>) {
+        let probes = &mut self.recording.probes;
+        if probes.lines.is_empty() || probes.columns.iter().any(|name| name == LOAD) {
+            return;
+        }
+        probes.columns.insert(0, LOAD.to_owned());
+        for (line, load) in probes.lines.iter_mut().zip(loads) {
+            line.insert(1, load);
+        }
+    }
+
+    /// Looks whether elements of solids are inside out at present.
+    pub(super) fn look_for_inverted(&mut self) {
+        let (is_static, time) = (self.is_static(), self.simulation.time());
+        let when = || match is_static {
+            true => "in the equilibrium".to_owned(),
+            false => inverted::at_time(time),
+        };
+        let (simulation, fields) = (&self.simulation, &self.scene.fields);
+        self.watch.inverted.look(simulation, fields.deformables(), when);
     }
 
     fn show(&mut self, sample: Sample) {

@@ -111,6 +111,11 @@ pub struct Summary {
     pub energy_start: Energy,
     /// Energies at the end.
     pub energy_end: Energy,
+    /// Energy that there was to turn over (J): the kinetic one of the start, that of the deepest
+    /// fall from it, and work of forces, motors, prescribed motion and inputs in both directions.
+    /// Energy that the method made or lost is much or little beside it.
+    #[serde(default)]
+    pub turned_over: f64,
     /// Taken out by damping forces.
     pub dissipated: f64,
     /// Energy by source (J): the entries of [`pliant::Ledger`], by name.
@@ -430,6 +435,7 @@ impl Summary {
             projected_tangents: 0,
             energy_start: energies.into(),
             energy_end: energies.into(),
+            turned_over: 0.0,
             dissipated: 0.0,
             ledger: BTreeMap::new(),
             numerical: BTreeMap::new(),

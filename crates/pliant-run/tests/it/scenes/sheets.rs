@@ -282,7 +282,7 @@ fn a_trampoline_throws_its_ball_back() {
     let node = run.simulation().model().node_named("ball").unwrap();
     let height = |run: &pliant_run::Runner| run.simulation().positions(node)[2];
     let (mut lowest, mut back) = (f64::INFINITY, f64::NEG_INFINITY);
-    for _ in 0..300 {
+    for _ in 0..600 {
         let report = run.step().unwrap();
         assert!(report.contacts.residual < 1e-8);
         let now = height(&run);

@@ -12,7 +12,7 @@ mod canvas;
 mod shot;
 
 pub use camera::Camera;
-pub use shot::Shot;
+pub use shot::{Shot, Side};
 
 use crate::recording::{Frame, Recording, Shape, Surface};
 use camera::{Sight, cross, dot, plus, scaled, unit};
@@ -36,6 +36,10 @@ const PALETTE: [[f64; 3]; 8] = [
 const AXES: [[f64; 3]; 3] = [[0.88, 0.26, 0.22], [0.16, 0.64, 0.32], [0.22, 0.46, 0.92]];
 /// Colours of muscles without activation, half of it, and a full one.
 const ACTIVE: [[f64; 3]; 3] = [[0.55, 0.60, 0.68], [0.93, 0.55, 0.45], [0.86, 0.08, 0.10]];
+/// Radii of dots in pixels of a picture of 480 rows: of points alone or at ends of lines, 1 % of the
+/// picture's height, and of points between others of their group.
+const ALONE: f64 = 5.0;
+const BETWEEN: f64 = 2.0;
 /// Direction to the light on the screen: right, up, towards the viewer.
 const LIGHT: [f64; 3] = [0.36, 0.61, 0.71];
 
@@ -133,14 +137,26 @@ impl Painter {
         }
     }
 
-    /// Points that belong to no triangle; larger ones of those that belong to no segment either.
+    /// Points that belong to no triangle; smaller ones of those that are between others of their
+    /// group, as in ropes and nets.
     fn dots(&mut self, recording: &Recording, frame: &Frame) {
-        let mut radius = vec![5.0; frame.points.len()];
-        for index in recording.segments.iter().flatten() {
-            if let Some(radius) = radius.get_mut(*index as usize) {
-                *radius = 2.0;
+        let mut group = vec![usize::MAX; frame.points.len()];
+        for (k, one) in recording.groups.iter().enumerate() {
+            for place in group.iter_mut().skip(one.start).take(one.count) {
+                *place = k;
             }
         }
+        let mut joined = vec![0; frame.points.len()];
+        for [a, b] in &recording.segments {
+            let [a, b] = [*a as usize, *b as usize];
+            if a != b && group.get(a) == group.get(b) {
+                for index in [a, b] {
+                    joined.get_mut(index).into_iter().for_each(|count| *count += 1);
+                }
+            }
+        }
+        let dot = |count: &usize| if *count < 2 { ALONE } else { BETWEEN };
+        let mut radius: Vec<f64> = joined.iter().map(dot).collect();
         for index in recording.triangles.iter().flatten() {
             if let Some(radius) = radius.get_mut(*index as usize) {
                 *radius = 0.0;

@@ -4,7 +4,7 @@ use crate::Outcome;
 use pliant_output::ExportError;
 use pliant_output::png::write_png;
 pub use pliant_output::raster::{MAX_PIXELS, RasterError};
-use pliant_output::raster::{Shot, draw};
+use pliant_output::raster::{Shot, Side, draw};
 use pliant_output::recording::{Frame, Look, Recording, Viewpoint};
 use std::path::{Path, PathBuf};
 
@@ -28,7 +28,8 @@ pub enum RenderError {
 pub struct Rendering {
     /// Width and height (px).
     pub size: [u32; 2],
-    /// The view: the name of one of the scene, `scene`, `moving`, or two places `X,Y,Z,X,Y,Z` (m),
+    /// The view: the name of one of the scene, `scene`, `moving`, `all`, `front`, `side`, `top` as in
+    /// the player, or two places `X,Y,Z,X,Y,Z` (m),
     /// of the eye and in the middle of the picture; the camera of the scene, or `moving`, if none
     /// is given.
     pub view: Option<String>,
@@ -50,6 +51,7 @@ impl Rendering {
         match (text.as_str(), places(text)) {
             ("scene", _) if look.camera.is_some() => Ok(scene()),
             ("moving", _) => Ok(Viewpoint::default()),
+            (name, _) if sides(name).is_some() => Ok(Viewpoint::default()),
             (_, Some([eye, target])) if eye != target => Ok(Viewpoint {
                 eye_and_target: Some([eye, target]),
                 follow: None,
@@ -57,7 +59,8 @@ impl Rendering {
             _ => {
                 let views = look.views.iter().map(|(name, _)| name.clone());
                 let scene = look.camera.as_ref().map(|_| "scene".to_owned());
-                Err(views.chain(scene).chain(["moving".to_owned()]).collect())
+                let player = ["moving", "all", "front", "side", "top"].map(str::to_owned);
+                Err(views.chain(scene).chain(player).collect())
             }
         }
     }
@@ -65,6 +68,10 @@ impl Rendering {
     fn shot(&self, outcome: &Outcome) -> Shot {
         let recording = &outcome.recording;
         let [width, height] = self.size.map(f64::from);
+        let named = |name: &str| recording.look.views.iter().any(|(view, _)| view == name);
+        if let Some(side) = self.view.as_deref().filter(|name| !named(name)).and_then(sides) {
+            return Shot::of_all(recording, side, outcome.up, width / height);
+        }
         let view = self.viewpoint(&recording.look).unwrap_or_default();
         Shot::of(recording, &view, outcome.up, width / height)
     }
@@ -116,6 +123,17 @@ impl Rendering {
             self.write(&path, recording, &frame, &shot)?;
         }
         Ok(count)
+    }
+}
+
+/// The side that a view of the player sees everything from, or none of its own.
+fn sides(view: &str) -> Option<Option<Side>> {
+    match view {
+        "all" => Some(None),
+        "front" => Some(Some(Side::Front)),
+        "side" => Some(Some(Side::Right)),
+        "top" => Some(Some(Side::Top)),
+        _ => None,
     }
 }
 

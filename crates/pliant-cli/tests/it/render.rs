@@ -104,3 +104,37 @@ fn what_cannot_be_drawn_is_said() {
         assert!(err(&ran).contains(text), "{words:?}: {}", err(&ran));
     }
 }
+
+/// The views of the player: a ball that falls along y, which is up, shows another side of itself from the
+/// front, from the side and from above.
+#[test]
+fn views_of_the_player_are_drawn() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = FALL.replace(
+        "bodies: [(shape: Sphere(0.2), mass: 1)]",
+        "bodies: [(shape: Box(0.6, 0.4, 0.2), mass: 1)]",
+    );
+    let fall = write(dir.path(), "fall.ron", &text);
+    let mut pictures = Vec::new();
+    for view in ["front", "side", "top", "all", "moving"] {
+        let name = format!("{view}.png");
+        let ran = pliant(
+            dir.path(),
+            &[
+                "render", &fall, "--view", view, "--size", "96x64", "-q", "-o", &name,
+            ],
+        );
+        assert_eq!(ran.status.code(), Some(0), "{}", err(&ran));
+        pictures.push(std::fs::read(dir.path().join(name)).unwrap());
+    }
+    for (k, one) in pictures[..3].iter().enumerate() {
+        assert!(pictures[..k].iter().all(|other| other != one), "{k}");
+    }
+    let ran = pliant(dir.path(), &["render", &fall, "--view", "back"]);
+    assert_eq!(ran.status.code(), Some(2));
+    assert!(
+        err(&ran).contains("moving, all, front, side, top"),
+        "{}",
+        err(&ran)
+    );
+}

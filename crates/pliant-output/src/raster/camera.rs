@@ -26,14 +26,15 @@ impl Camera {
     /// width over height.
     pub fn fitted(recording: &Recording, frame: &Frame, up: [f64; 3], aspect: f64) -> Self {
         let [right, up, back] = axes(up);
-        Self::of_spheres(&spheres(recording, frame), up, [right, back], aspect)
+        Self::of_spheres(&spheres(recording, frame), [right, up, back], None, aspect)
     }
 
-    /// The camera that sees these balls.
+    /// The camera that sees these balls in a scene of these axes: from a direction, or from where
+    /// they are seen best.
     pub(super) fn of_spheres(
         spheres: &[([f64; 3], f64)],
-        up: [f64; 3],
-        [right, back]: [[f64; 3]; 2],
+        [right, up, back]: [[f64; 3]; 3],
+        from: Option<[f64; 3]>,
         aspect: f64,
     ) -> Self {
         let (centre, size) = bounds(spheres);
@@ -41,7 +42,7 @@ impl Camera {
             .iter()
             .map(|(p, r)| (plus(*p, scaled(centre, -1.0)), *r))
             .collect();
-        let z = direction(&cloud, [right, up, back]);
+        let z = from.unwrap_or_else(|| direction(&cloud, [right, up, back]));
         let x = unit(cross(up, z));
         let y = cross(z, x);
         let room = [(x, FILLED * TANGENT * aspect), (y, FILLED * TANGENT)];

@@ -8,6 +8,9 @@ use crate::recording::{Frame, Recording, Viewpoint};
 const MOST_FRAMES: usize = 200;
 /// The share of the largest way of all from which on something moves.
 const MOVES: f64 = 1e-3;
+/// The height of the view from above (rad), just below the zenith, at which no side of a picture is
+/// up.
+const ABOVE: f64 = 1.55;
 
 /// A camera over a whole motion.
 #[derive(Clone, Debug)]
@@ -17,6 +20,28 @@ pub struct Shot {
     follow: Option<(String, [f64; 3])>,
 }
 
+/// A side of a scene, as the player names them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// Against the y axis, where z is up.
+    Front,
+    /// Along the x axis from its positive end, where z is up.
+    Right,
+    /// From above, a little from the front.
+    Top,
+}
+
+impl Side {
+    /// The direction to the viewer, in a scene of these axes.
+    fn direction(self, [right, up, back]: [[f64; 3]; 3]) -> [f64; 3] {
+        match self {
+            Self::Front => back,
+            Self::Right => right,
+            Self::Top => plus(scaled(back, ABOVE.cos()), scaled(up, ABOVE.sin())),
+        }
+    }
+}
+
 impl Shot {
     /// A camera that sees all that moves over the frames of a recording, in pictures of this width
     /// over height; everything if nothing moves, or if there is one frame.
@@ -24,6 +49,18 @@ impl Shot {
         let moves = moving(recording);
         Self {
             camera: seeing(recording, up, aspect, |item| moves[item], |_| [0.0; 3]),
+            follow: None,
+        }
+    }
+
+    /// A camera that sees all that is shown over the frames of a recording, from this side of the
+    /// scene; from where the motion is seen best if none is given.
+    pub fn of_all(recording: &Recording, side: Option<Side>, up: [f64; 3], aspect: f64) -> Self {
+        let names = names(recording);
+        let shown = |item: usize| !recording.look.hides(names[item]);
+        let from = side.map(|side| side.direction(axes(up)));
+        Self {
+            camera: seeing_from(recording, from, up, aspect, shown, |_| [0.0; 3]),
             follow: None,
         }
     }
@@ -157,7 +194,18 @@ fn seeing(
     has: impl Fn(usize) -> bool,
     anchor: impl Fn(&Frame) -> [f64; 3],
 ) -> Camera {
-    let [right, up, back] = axes(up);
+    seeing_from(recording, None, up, aspect, has, anchor)
+}
+
+/// The same from a direction, if one is given.
+fn seeing_from(
+    recording: &Recording,
+    from: Option<[f64; 3]>,
+    up: [f64; 3],
+    aspect: f64,
+    has: impl Fn(usize) -> bool,
+    anchor: impl Fn(&Frame) -> [f64; 3],
+) -> Camera {
     let skip = recording.frames.len().div_ceil(MOST_FRAMES).max(1);
     let mut all = Vec::new();
     for frame in recording
@@ -171,7 +219,7 @@ fn seeing(
         let own = own.filter(|(item, _)| has(*item));
         all.extend(own.map(|(_, (p, r))| (plus(p, away), r)));
     }
-    Camera::of_spheres(&all, up, [right, back], aspect)
+    Camera::of_spheres(&all, axes(up), from, aspect)
 }
 
 impl Frame {

@@ -90,7 +90,8 @@ pub(crate) struct Plot {
     /// default
     #[arg(value_name = "COLUMN")]
     pub(crate) columns: Vec<String>,
-    /// Column to draw them over [default: the first, as a rule the time]
+    /// Column to draw them over [default: the first, as a rule the time; of a path of equilibria its
+    /// load]
     #[arg(long, value_name = "COLUMN")]
     pub(crate) over: Option<String>,
     /// List the columns instead
@@ -228,9 +229,9 @@ pub(crate) struct Render {
     /// Simulated seconds in each second of the video
     #[arg(long, value_name = "X", default_value_t = 1.0, requires = "frames")]
     pub(crate) speed: f64,
-    /// Look from a view that the scene names under `picture`, from `moving` (all that moves), or
-    /// from one place to another one: X,Y,Z,X,Y,Z in m [default: the camera of the scene, or
-    /// `moving`]
+    /// Look from a view that the scene names under `picture`, at `moving` (all that moves) or `all`,
+    /// from `front`, `side` or `top` as in the player, or from one place to another one:
+    /// X,Y,Z,X,Y,Z in m [default: the camera of the scene, or `moving`]
     #[arg(long, value_name = "VIEW", allow_hyphen_values = true)]
     pub(crate) view: Option<String>,
     /// Print nothing but errors

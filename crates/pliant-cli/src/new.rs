@@ -24,9 +24,12 @@ macro_rules! template {
 }
 
 /// From the simplest on.
-const TEMPLATES: [Template; 11] = [
+const TEMPLATES: [Template; 14] = [
     template!("pendulum", "a particle on a rod"),
+    template!("double_pendulum", "two particles on rods"),
+    template!("slider_crank", "a crank that drives a slider"),
     template!("stack", "boxes that touch"),
+    template!("incline", "a block on a slope, with friction"),
     template!("servo_arm", "a robot arm with servos"),
     template!("gripper", "jaws that lift a box by friction"),
     template!("quadruped", "a robot that trots"),

@@ -123,7 +123,7 @@ fn meant(table: &ReadTable, word: &str) -> Result<Vec<usize>, Mistake> {
 /// The picture: a plot for each unit.
 fn draw(arguments: &Arguments, table: &ReadTable, path: &Path) -> Result<String, Mistake> {
     let over = match &arguments.over {
-        None => 0,
+        None => first_axis(table),
         Some(word) => match meant(table, word)?[..] {
             [one] => one,
             _ => {
@@ -138,7 +138,7 @@ fn draw(arguments: &Arguments, table: &ReadTable, path: &Path) -> Result<String,
         chosen.extend(meant(table, word)?);
     }
     if arguments.columns.is_empty() {
-        chosen.extend((0..table.names.len()).filter(|k| *k != over));
+        chosen.extend((first_axis(table)..table.names.len()).filter(|k| *k != over));
     }
     let mut units: Vec<&str> = Vec::new();
     for k in &chosen {
@@ -180,6 +180,15 @@ fn draw(arguments: &Arguments, table: &ReadTable, path: &Path) -> Result<String,
     let title = path.display().to_string();
     plots[0].title.clone_from(&title);
     Ok(plots_svg(&title, &plots))
+}
+
+/// The column that others are drawn over: the first one, but the load of `path.csv`, whose first
+/// column is a number of points.
+fn first_axis(table: &ReadTable) -> usize {
+    match table.names.get(..2) {
+        Some([point, load]) if point == "point" && load == "load" => 1,
+        _ => 0,
+    }
 }
 
 /// The name of an axis with its unit in brackets.

@@ -398,12 +398,6 @@ fn points(arguments: &SweepPlan, scene: &SceneFile) -> Result<Axis, SweepError> 
         check_names(&axis, &known)?;
         axes.push(axis);
     }
-    if axes.is_empty() {
-        let message = "nothing varies".to_owned();
-        let help = "as in `--set k=1,2,5`, `--set k=linspace(0,1,11)` or `--list points.csv`";
-        let help = Some(help.to_owned());
-        return Err(SweepError::Setting { message, help });
-    }
     product(&axes, arguments.max_jobs)
 }
 
@@ -466,7 +460,12 @@ fn report(results: &Results, files: &Files, kept: usize, others: usize) {
     let counts = results.counts;
     let (rows, columns) = (results.table.rows.len(), results.table.columns.len());
     let mut table = Table::default();
-    table.row("sweep", format!("{rows} jobs in {}", files.directory.display()));
+    let jobs = if rows == 1 {
+        "1 job".to_owned()
+    } else {
+        format!("{rows} jobs")
+    };
+    table.row("sweep", format!("{jobs} in {}", files.directory.display()));
     let interrupted = match counts.interrupted {
         0 => String::new(),
         count => format!(", {count} interrupted"),

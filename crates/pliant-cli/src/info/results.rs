@@ -11,6 +11,8 @@ use std::path::Path;
 
 /// The largest `result.json` that is read, in bytes: 256 MiB.
 const LARGEST: u64 = 256 << 20;
+/// Probes whose last values are printed.
+const PROBES: usize = 8;
 const RESULT: &str = "result.json";
 const MANIFEST: &str = "manifest.json";
 
@@ -163,6 +165,24 @@ fn add_result(value: &Value, page: &mut Page) {
     for (name, what) in [("joints", "joints"), ("probes", "probes"), ("events", "events")] {
         let count = value[what].as_object().map_or(0, serde_json::Map::len);
         page.count(name, count);
+    }
+    let probes = value["probes"].as_object().into_iter().flatten();
+    let last: Vec<(&String, f64)> = probes
+        .filter_map(|(name, probe)| Some((name, probe["last"].as_f64()?)))
+        .collect();
+    if !last.is_empty() {
+        let words = last
+            .iter()
+            .take(PROBES)
+            .map(|(name, x)| format!("{name} = {}", number(*x)));
+        let more = match last.len().saturating_sub(PROBES) {
+            0 => String::new(),
+            n => format!(", and {n} more"),
+        };
+        let words = format!("{}{more}", words.collect::<Vec<_>>().join(", "));
+        let all: serde_json::Map<String, Value> =
+            last.iter().map(|(n, x)| ((*n).clone(), json!(x))).collect();
+        page.add("probes at the end", words, Value::Object(all));
     }
 }
 

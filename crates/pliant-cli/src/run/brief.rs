@@ -1,6 +1,6 @@
 //! A run in a few lines: what went wrong, how long it took, where the energy went, how right it is.
 
-use super::details::{ENERGIES, event_rows, process_rows, statics_rows};
+use super::details::{ENERGIES, event_rows, probe_rows, process_rows, statics_rows};
 use crate::table::{Table, number, short};
 use pliant_run::{ContactSummary, Summary};
 use std::path::PathBuf;
@@ -41,8 +41,11 @@ pub(super) fn report(summary: &Summary, files: Option<&(PathBuf, Vec<PathBuf>)>)
     if let Some(contacts) = summary.contacts.as_ref().filter(|c| c.most_active > 0) {
         contact_rows(&mut table, contacts, summary.statics.is_some());
     }
+    probe_rows(&mut table, summary);
     if let Some((directory, written)) = files {
-        let player = written.iter().find(|f| f.ends_with("play.html"));
+        // Without an equilibrium there is nothing to see but the start.
+        let is_found = summary.statics.as_ref().is_none_or(|s| !s.load.is_empty());
+        let player = written.iter().find(|f| is_found && f.ends_with("play.html"));
         table.row(
             "results",
             match (player, written.len()) {
@@ -70,7 +73,8 @@ fn simulated(summary: &Summary) -> String {
     };
     let halves = match summary.newton_halvings {
         0 => String::new(),
-        n => format!(", in {n} halves"),
+        1 => ", halved once".to_owned(),
+        n => format!(", halved {n} times"),
     };
     format!(
         "{} s in {} s, {pace} times real time; {steps}{halves}",
@@ -83,12 +87,7 @@ fn simulated(summary: &Summary) -> String {
 fn energy(summary: &Summary) -> String {
     let entry = |name: &str| summary.ledger.get(name).copied().unwrap_or(0.0);
     let (start, end) = (summary.energy_start.total, summary.energy_end.total);
-    let set_free = (summary.energy_start.potential - summary.energy_end.potential).max(0.0);
-    let driven: f64 = ["forces", "motion", "motors", "inputs"]
-        .map(|name| entry(name).max(0.0))
-        .iter()
-        .sum();
-    let moved = summary.energy_start.kinetic + set_free + driven;
+    let moved = summary.turned_over;
     let sources = summary
         .ledger
         .iter()
@@ -124,14 +123,14 @@ fn accuracy(summary: &Summary) -> Option<String> {
     if summary.steps == 0 || !found {
         return None;
     }
-    let mut parts = vec![format!(
-        "equations solved to {} of their terms",
-        short(
-            summary
-                .certificate
-                .map_or(summary.residual.worst, |c| c.equations)
-        )
-    )];
+    let mut parts = Vec::new();
+    // Solvers of contacts measure their laws instead, and some answers are exact.
+    let equations = summary
+        .certificate
+        .map_or(summary.residual.worst, |c| c.equations);
+    if equations != 0.0 {
+        parts.push(format!("equations solved to {} of their terms", short(equations)));
+    }
     if summary.sizes.rows > 0 {
         parts.push(format!(
             "hard constraints off by {} m or rad at most",
@@ -144,7 +143,7 @@ fn accuracy(summary: &Summary) -> Option<String> {
             short(error.position)
         ));
     }
-    Some(parts.join(", "))
+    (!parts.is_empty()).then(|| parts.join(", "))
 }
 
 /// Contacts, and what is to be known about their law.

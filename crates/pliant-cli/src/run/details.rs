@@ -11,6 +11,9 @@ pub(super) const ENERGIES: [&str; 2] = ["kinetic", "potential"];
 /// Sentences of events that are printed.
 const SAID: usize = 10;
 
+/// Probes whose last values are printed.
+const PROBES: usize = 8;
+
 /// Share of the largest part of what is numerical below which a part is left out.
 const NOTABLE: f64 = 1e-6;
 
@@ -96,22 +99,23 @@ pub(super) const LEGEND: &[(&str, &str)] = &[
 
 /// The result of statics: how it ended, and where stability changes.
 pub(super) fn statics_rows(table: &mut Table, statics: &StaticsSummary, seconds: f64) {
+    if statics.load.is_empty() {
+        table.row("statics", format!("none was found, in {seconds:.2} s"));
+        return;
+    }
     let end = match statics.end.as_ref() {
         "points" => "the points ran out before the last load factor",
         other => other,
     };
     let counts = format!(
-        "{} point{}, {} iterations, {} tangents factored in {seconds:.2} s; end: {end}",
-        statics.load.len(),
-        if statics.load.len() == 1 { "" } else { "s" },
-        statics.iterations.iter().sum::<usize>(),
-        statics.factorisations,
+        "{}, {}, {} factored in {seconds:.2} s; end: {end}",
+        counted(statics.load.len(), "point"),
+        counted(statics.iterations.iter().sum(), "iteration"),
+        counted(statics.factorisations, "tangent"),
     );
     table.row("statics", counts);
-    if statics.load.is_empty() {
-        return;
-    }
-    if let (Some(first), Some(last)) = (statics.load.first(), statics.load.last()) {
+    // An equilibrium alone has the whole load.
+    if let [first, .., last] = &statics.load[..] {
         let largest = statics.load.iter().fold(f64::NEG_INFINITY, |a, l| a.max(*l));
         let range = format!(
             "from {} to {}, at most {}",
@@ -137,6 +141,30 @@ pub(super) fn statics_rows(table: &mut Table, statics: &StaticsSummary, seconds:
         let (before, behind) = c.negative_modes;
         let modes = format!("{before} -> {behind} negative modes");
         table.row(c.kind.clone(), format!("at {}, {modes}", number(c.load)));
+    }
+}
+
+/// A count and what is counted.
+pub(super) fn counted(count: usize, what: &str) -> String {
+    match count {
+        1 => format!("1 {what}"),
+        n => format!("{n} {what}s"),
+    }
+}
+
+/// The last values of probes, the first few by their names.
+pub(super) fn probe_rows(table: &mut Table, summary: &Summary) {
+    for (k, (name, probe)) in summary.probes.iter().take(PROBES).enumerate() {
+        let value = probe
+            .last
+            .map_or_else(|| "no value".to_owned(), |last| number(last));
+        table.row(
+            if k == 0 { "probes" } else { "" },
+            format!("{name} = {value} at the end"),
+        );
+    }
+    if let Some(more) = summary.probes.len().checked_sub(PROBES).filter(|n| *n > 0) {
+        table.row("", format!("{more} more in `probes` of result.json"));
     }
 }
 

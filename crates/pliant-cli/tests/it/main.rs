@@ -18,6 +18,7 @@ mod modes;
 mod plots;
 mod render;
 mod states;
+mod summaries;
 mod sweeps;
 mod tables;
 mod threads;
@@ -291,7 +292,7 @@ fn halvings_of_the_linear_step_are_told() {
     let file = write(dir.path(), "top.ron", text);
     let ran = pliant(dir.path(), &["run", &file, "--no-files"]);
     assert!(
-        out(&ran).contains("1 step of 0.1 s, in 3 halves"),
+        out(&ran).contains("1 step of 0.1 s, halved 3 times"),
         "{}",
         out(&ran)
     );

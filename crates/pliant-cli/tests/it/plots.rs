@@ -162,3 +162,40 @@ fn components_are_listed_with_their_keys() {
         err(&unknown)
     );
 }
+
+/// Paths of equilibria have their loads beside the probes, and are drawn over them.
+#[test]
+fn probes_of_a_path_are_drawn_over_the_load() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = |words: &[&str]| pliant(dir.path(), words);
+    let text = "(gravity: (0, 0, -10), run: (statics: (gravity: true)), nodes: [
+        Particles(name: \"p\", positions: [(0, 0, 0)], mass: 1),
+        Mapped(name: \"d\", parents: [\"p\"], mapping: Identity),
+    ], force_fields: [(name: \"spring\", on: \"d\", law: Stiffness(100))], record: [Position(\"p\")])";
+    let file = write(dir.path(), "path.ron", text);
+    let ran = at(&["run", &file, "--out", "path"]);
+    assert_eq!(ran.status.code(), Some(0), "{}{}", out(&ran), err(&ran));
+    let listed = out(&at(&["plot", "path/probes.csv", "--list"]));
+    assert!(listed.starts_with("time_s\nload\n"), "{listed}");
+    // A spring of 100 N/m under the share `load` of 10 N.
+    let csv = std::fs::read_to_string(dir.path().join("path/probes.csv")).unwrap();
+    let last: Vec<f64> = csv
+        .lines()
+        .last()
+        .unwrap()
+        .split(',')
+        .map(|x| x.parse().unwrap())
+        .collect();
+    assert_eq!(last[1], 1.0);
+    assert!((last.last().unwrap() + 0.1).abs() < 1e-12, "{last:?}");
+    for words in [
+        &["plot", "path/probes.csv", "--over", "load"][..],
+        &["plot", "path/path.csv"],
+    ] {
+        let made = at(words);
+        assert_eq!(made.status.code(), Some(0), "{}", err(&made));
+        let path = out(&made).trim().strip_prefix("written: ").unwrap().to_owned();
+        let svg = std::fs::read_to_string(dir.path().join(path)).unwrap();
+        assert!(svg.contains(">load<"), "{svg}");
+    }
+}

@@ -222,6 +222,16 @@ fn lists_and_values_are_combined() {
 }
 
 /// Mistakes are told ahead of the first job, with the place.
+/// Where nothing varies there is one job, and it is run.
+#[test]
+fn a_sweep_of_one_point_is_one_job() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = write(dir.path(), "rods.ron", RODS);
+    let ran = pliant(dir.path(), &["sweep", &file, "--out", "one"]);
+    assert_eq!(ran.status.code(), Some(0), "{}", err(&ran));
+    assert!(out(&ran).contains("1 job in one"), "{}", out(&ran));
+}
+
 #[test]
 fn mistakes_have_code_2_and_a_caret() {
     let dir = tempfile::tempdir().unwrap();
@@ -230,8 +240,7 @@ fn mistakes_have_code_2_and_a_caret() {
     write(dir.path(), "typo.csv", "mas\n1\n");
     write(dir.path(), "broken.ron", "(run: (durations: 1), nodes: [])");
     for (scene, more, words) in [
-        (&file[..], &[][..], "nothing varies"),
-        (&file, &["--set", "masss=1,2"], "did you mean `mass`?"),
+        (&file[..], &["--set", "masss=1,2"][..], "did you mean `mass`?"),
         (&file, &["--set", "mass=1,two"], "--> --set:1:8"),
         (
             &file,

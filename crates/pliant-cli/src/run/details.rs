@@ -157,7 +157,7 @@ pub(super) fn probe_rows(table: &mut Table, summary: &Summary) {
     for (k, (name, probe)) in summary.probes.iter().take(PROBES).enumerate() {
         let value = probe
             .last
-            .map_or_else(|| "no value".to_owned(), |last| number(last));
+            .map_or_else(|| "no value".to_owned(), number);
         table.row(
             if k == 0 { "probes" } else { "" },
             format!("{name} = {value} at the end"),

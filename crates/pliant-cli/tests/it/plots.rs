@@ -168,10 +168,9 @@ fn components_are_listed_with_their_keys() {
 fn probes_of_a_path_are_drawn_over_the_load() {
     let dir = tempfile::tempdir().unwrap();
     let at = |words: &[&str]| pliant(dir.path(), words);
-    let text = "(gravity: (0, 0, -10), run: (statics: (gravity: true)), nodes: [
+    let text = "(gravity: (0, 0, -10), run: (duration: 1, statics: (gravity: true)), nodes: [
         Particles(name: \"p\", positions: [(0, 0, 0)], mass: 1),
-        Mapped(name: \"d\", parents: [\"p\"], mapping: Identity),
-    ], force_fields: [(name: \"spring\", on: \"d\", law: Stiffness(100))], record: [Position(\"p\")])";
+    ], force_fields: [(name: \"spring\", on: \"p\", law: Stiffness(100))], record: [Position(\"p\")])";
     let file = write(dir.path(), "path.ron", text);
     let ran = at(&["run", &file, "--out", "path"]);
     assert_eq!(ran.status.code(), Some(0), "{}{}", out(&ran), err(&ran));

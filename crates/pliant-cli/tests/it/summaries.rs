@@ -24,10 +24,9 @@ fn the_summary_ends_with_the_probes() {
 #[test]
 fn equilibria_say_what_they_are() {
     let dir = tempfile::tempdir().unwrap();
-    let held = "(gravity: (0, 0, -9.81), run: (statics: ()), nodes: [
+    let held = "(gravity: (0, 0, -9.81), run: (duration: 1, statics: ()), nodes: [
         Particles(name: \"p\", positions: [(0, 0, 0)], mass: 1),
-        Mapped(name: \"d\", parents: [\"p\"], mapping: Identity),
-    ], force_fields: [(name: \"spring\", on: \"d\", law: Stiffness(100))])";
+    ], force_fields: [(name: \"spring\", on: \"p\", law: Stiffness(100))])";
     let file = write(dir.path(), "held.ron", held);
     let said = out(&pliant(dir.path(), &["run", &file, "--out", "held"]));
     assert!(
@@ -39,7 +38,7 @@ fn equilibria_say_what_they_are() {
         "{said}"
     );
     let free = held.replace(
-        ", force_fields: [(name: \"spring\", on: \"d\", law: Stiffness(100))]",
+        ", force_fields: [(name: \"spring\", on: \"p\", law: Stiffness(100))]",
         "",
     );
     let file = write(dir.path(), "free.ron", &free);

@@ -23,9 +23,9 @@ pub struct Shot {
 /// A side of a scene, as the player names them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// Against the y axis, where z is up.
+    /// From the negative end of the y axis, where z is up.
     Front,
-    /// Along the x axis from its positive end, where z is up.
+    /// From the positive end of the x axis, where z is up.
     Right,
     /// From above, a little from the front.
     Top,

@@ -150,6 +150,16 @@ impl ElementKind {
         }
     }
 
+    /// The kind that has its corners and no other nodes.
+    pub(crate) const fn corners(self) -> Self {
+        match self {
+            Tet4 | Tet10 => Tet4,
+            Pyramid5 | Pyramid13 => Pyramid5,
+            Prism6 | Prism15 => Prism6,
+            Hex8 | Hex20 | Hex27 => Hex8,
+        }
+    }
+
     /// Faces by their corners, which go round to the left when seen from outside.
     pub const fn faces(self) -> &'static [&'static [usize]] {
         match self {
@@ -176,6 +186,12 @@ impl ElementKind {
     /// Whether it has nodes in the middles of its edges.
     pub const fn is_quadratic(self) -> bool {
         matches!(self, Tet10 | Pyramid13 | Prism15 | Hex20 | Hex27)
+    }
+
+    /// Whether volume rows of an element are linear functions, and not the mean alone: where it has
+    /// freedoms enough for them.
+    pub(crate) const fn has_linear_pressure(self) -> bool {
+        matches!(self, Hex20 | Hex27)
     }
 
     /// Which node takes the place of each node in the mirror image of an element: an element that

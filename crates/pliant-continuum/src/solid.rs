@@ -3,6 +3,7 @@
 mod muscles;
 mod parts;
 mod regions;
+mod volume;
 
 pub use muscles::{MuscleFibre, SolidMuscle};
 pub use regions::SolidRegion;
@@ -45,7 +46,8 @@ pub enum Incompressibility {
     /// Part of the material.
     #[default]
     None,
-    /// A compliant row per finite element; see [`Patches::per_element`].
+    /// A compliant row per finite element, four per quadratic hexahedron; see
+    /// [`Patches::per_element`].
     PerElement,
     /// A compliant row per corner of the mesh; see [`Patches::per_node`].
     PerNode,
@@ -230,7 +232,18 @@ impl Solid {
     }
 
     /// Makes the resistance to change of volume compliant rows; of a Poisson's ratio of 1/2 hard
-    /// ones. What is left of the material is a stiffness on the change of shape.
+    /// ones. A stiffness on the change of shape is left of the material, and at the points a part
+    /// of the bulk modulus `k` of the size of the shear modulus `mu`, without which elements would
+    /// have motions that cost nothing:
+    ///
+    /// ```math
+    /// W = mu |dev e|^2 + k_p t^2/2 + (k - k_p) <t>^2/2,   t = tr e
+    /// ```
+    ///
+    /// `k_p` is at most `0.9 k`, and `2 mu/3` up to that, so that rows have Lamé's first parameter
+    /// (selective integration, Malkus and Hughes 1978); `3 mu` where all elements are quadratic and
+    /// not all of them hexahedra; none in linear tetrahedra, and in what yields, which would lock.
+    /// Of finite strains `mu` is that of small ones, and `t` is `J - 1` in the rows.
     #[must_use]
     pub fn with_incompressibility(mut self, rows: Incompressibility) -> Self {
         self.incompressibility = rows;
@@ -487,10 +500,5 @@ impl Solid {
             return conflict(Field::Plasticity, "what yields is isotropic");
         }
         Ok(())
-    }
-
-    /// Whether the resistance to change of volume is rows.
-    fn has_volume_rows(&self) -> bool {
-        self.incompressibility != Incompressibility::None
     }
 }

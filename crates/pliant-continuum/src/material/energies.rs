@@ -287,12 +287,35 @@ impl StrainEnergy {
         }
     }
 
-    /// Without the part that is of the volume alone.
-    pub(crate) fn without_volume_part(mut self) -> Self {
+    /// With another bulk modulus (Pa) of the part that is of the volume alone, if there is one.
+    pub(crate) fn with_volume_part(mut self, modulus: f64) -> Self {
         if let Some(bulk) = self.bulk_mut() {
-            *bulk = 0.0;
+            *bulk = modulus;
         }
         self
+    }
+
+    /// Shear modulus (Pa) of small strains; of fibres that of the matrix, of Fung's the mean over
+    /// the five changes of shape.
+    pub(crate) fn small_shear(&self) -> f64 {
+        match *self {
+            Self::NeoHookean { shear, .. }
+            | Self::StableNeoHookean { shear, .. }
+            | Self::Corotational { shear, .. }
+            | Self::Hencky { shear, .. }
+            | Self::FibreReinforced { shear, .. } => shear,
+            Self::MooneyRivlin { c1, c2, .. } => 2.0 * (c1 + c2),
+            Self::Ogden { terms, .. } => terms.iter().map(|[mu, alpha]| 0.5 * mu * alpha).sum(),
+            Self::Yeoh { c1, .. } => 2.0 * c1,
+            Self::ArrudaBoyce { modulus, limit, .. } => 2.0 * chains(modulus, limit, 3.0).first[0],
+            Self::VerondaWestmann { c1, c2, .. } => c1 * c2,
+            Self::Fung { moduli: d, .. } => {
+                // `D` in an orthonormal basis of deviators has the trace `sum 2 mu_k`.
+                let trace: f64 = (0..3).map(|i| d[i][i] + 2.0 * d[3 + i][3 + i]).sum();
+                let of_volume: f64 = d[..3].iter().flat_map(|row| &row[..3]).sum();
+                (trace - of_volume / 3.0) / 10.0
+            }
+        }
     }
 
     pub(crate) fn check(&self, name: &str) -> Result<(), ModelError> {

@@ -34,7 +34,7 @@ pub struct LinearElastic {
 #[derive(Clone, Debug, PartialEq)]
 enum Law {
     Of(Elasticity),
-    Deviatoric { shear: f64 },
+    Deviatoric { shear: f64, bulk: f64 },
     Moduli(Box<[[f64; 6]; 6]>),
 }
 
@@ -43,8 +43,8 @@ impl Law {
     fn moduli(&self) -> Option<Matrix6<f64>> {
         match self {
             Self::Of(law) => law.moduli(),
-            Self::Deviatoric { shear } => {
-                let d = isotropic(*shear, 0.0);
+            Self::Deviatoric { shear, bulk } => {
+                let d = isotropic(*shear, *bulk);
                 Some(Matrix6::from_fn(|i, j| d[i][j]))
             }
             Self::Moduli(d) => Some(Matrix6::from_fn(|i, j| d[i][j])),
@@ -66,7 +66,10 @@ impl Law {
     fn check(&self, name: &str) -> Result<(), ModelError> {
         match self {
             Self::Of(law) => law.check().map_err(|error| in_model(name, error)),
-            Self::Deviatoric { shear } => check_positive(name, Field::ShearModulus, *shear),
+            Self::Deviatoric { shear, bulk } => {
+                check_positive(name, Field::ShearModulus, *shear)?;
+                check_not_negative(name, Field::BulkModulus, *bulk)
+            }
             Self::Moduli(d) => check_semidefinite(name, d),
         }
     }
@@ -119,8 +122,18 @@ impl LinearElastic {
     /// The change of shape alone, with shear moduli (Pa) for all points or for each, and the volume
     /// (m^3) of each point.
     pub fn deviatoric_varying(shear: &[f64], volumes: &[f64]) -> Self {
-        let law = |shear: &f64| Law::Deviatoric { shear: *shear };
+        let law = |shear: &f64| Law::Deviatoric {
+            shear: *shear,
+            bulk: 0.0,
+        };
         Self::new(shear.iter().map(law).collect(), volumes)
+    }
+
+    /// Shear moduli and pointwise bulk moduli (Pa) of a law that leaves the rest of the change of
+    /// volume to rows, for all points or for each.
+    pub(crate) fn beside_rows(moduli: impl Iterator<Item = [f64; 2]>, volumes: &[f64]) -> Self {
+        let laws = moduli.map(|[shear, bulk]| Law::Deviatoric { shear, bulk });
+        Self::new(laws.collect(), volumes)
     }
 
     /// Orthotropic along the axes at rest: Young's moduli (Pa) along x, y, z, Poisson's ratios

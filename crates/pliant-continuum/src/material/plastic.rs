@@ -191,6 +191,13 @@ impl ElasticPlastic {
         }
     }
 
+    /// Adds a bulk modulus (Pa) at the points, beside that of volume rows.
+    #[must_use]
+    pub(crate) fn with_pointwise_bulk(mut self, bulk: f64) -> Self {
+        self.bulk = bulk;
+        self
+    }
+
     /// Stress (Pa) of each point at these strains (none), six numbers each, from these internal
     /// variables.
     pub fn stresses(&self, strains: &[f64], internal: &[f64]) -> Vec<f64> {

@@ -58,6 +58,13 @@ impl Viscoelastic {
         }
     }
 
+    /// Adds a bulk modulus (Pa) at the points, beside that of volume rows.
+    #[must_use]
+    pub(crate) fn with_pointwise_bulk(mut self, bulk: f64) -> Self {
+        self.bulk = bulk;
+        self
+    }
+
     /// How it relaxes.
     pub fn series(&self) -> &PronySeries {
         &self.series

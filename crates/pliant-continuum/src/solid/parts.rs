@@ -1,13 +1,13 @@
 //! Nodes and components of a solid: gradients, strains, material, rows of volume.
 
-use super::{Incompressibility, Law, Solid, SolidParts, StrainMeasure};
-use crate::patches::dilatation;
+use super::volume::Pointwise;
+use super::{Incompressibility, Law, Solid, SolidParts, StrainMeasure, volume};
 use crate::{
     ContinuumError, CorotationalStrain, DeformationGradient, ElasticPlastic, Elasticity, GreenLagrange,
     HenckyPlastic, Hyperelastic, LinearElastic, Mesh, NodalRecovery, Patches, SmallStrain, StrainEnergy,
-    Viscoelastic, VolumeRatio,
+    Viscoelastic,
 };
-use pliant_model::{DiagonalCompliance, Field, ForceField, Model, NodeId, Treatment};
+use pliant_model::{Field, ForceField, Model, NodeId, Treatment};
 
 /// Adds the gradients and what acts on them of a solid with these laws, one for all quadrature
 /// points or one for each; it has no mass yet.
@@ -19,11 +19,13 @@ pub(super) fn add(
     nodes: NodeId,
     mesh: &Mesh,
 ) -> Result<SolidParts, ContinuumError> {
+    volume::check_yielding(solid, mesh)?;
+    let pointwise = Pointwise::of(solid, mesh);
     let mapping = DeformationGradient::of_checked(mesh, solid.enhancement);
     let volumes = mapping.volumes().to_vec();
     let patches = match solid.incompressibility {
         Incompressibility::None => None,
-        Incompressibility::PerElement => Some(Patches::per_element(&mapping)),
+        Incompressibility::PerElement => Some(Patches::per_element(mesh, &mapping)),
         Incompressibility::PerNode => Some(Patches::per_node(mesh, &mapping)),
     };
     let count = volumes.len();
@@ -45,13 +47,13 @@ pub(super) fn add(
                     model.add_mapped(&label, &[gradients], GreenLagrange::new(count))
                 }
             }?;
-            let law = law_of_strains(solid, laws, &volumes)?;
+            let law = law_of_strains(solid, (laws, pointwise), &volumes)?;
             let label = format!("{name}.material");
             let material = model.add_boxed_force_field(&label, strains, law, solid.treatment)?;
             (Some(strains), material)
         }
         Law::Hyperelastic(_) => {
-            let law = law_of_gradients(solid, laws, &volumes)?;
+            let law = law_of_gradients(solid, (laws, pointwise), &volumes)?;
             let label = format!("{name}.material");
             let material = model.add_boxed_force_field(&label, gradients, law, Treatment::Stiffness)?;
             (None, material)
@@ -80,28 +82,37 @@ pub(super) fn add(
         yields: solid.plasticity.is_some(),
     };
     if let Some(patches) = patches {
-        add_volume_rows(solid, laws, model, name, &patches, &mut parts)?;
+        volume::add_rows(solid, (laws, pointwise), model, name, &patches, &mut parts)?;
     }
     Ok(parts)
 }
 
-/// The energy of a hyperelastic law, without the part of the volume where this is rows.
-fn energy(law: &Law, rows: bool) -> Option<StrainEnergy> {
+/// The energy of a hyperelastic law; of the part of the volume, where this is rows, what stays at
+/// the points.
+fn energy(solid: &Solid, law: &Law, pointwise: Pointwise) -> Option<StrainEnergy> {
     match *law {
-        Law::Hyperelastic(energy) if rows => Some(energy.without_volume_part()),
+        Law::Hyperelastic(energy) if volume::is_apart(solid) && solid.has_volume_rows() => {
+            Some(energy.with_volume_part(0.0))
+        }
+        Law::Hyperelastic(energy) if solid.has_volume_rows() => {
+            Some(energy.with_volume_part(pointwise.split(law)[0]))
+        }
         Law::Hyperelastic(energy) => Some(energy),
         Law::OfStrains { .. } => None,
     }
 }
 
-/// The material on deformation gradients; with volume rows of the change of shape alone.
+/// The material on deformation gradients; beside volume rows of the change of shape and a little of
+/// that of volume.
 fn law_of_gradients(
     solid: &Solid,
-    laws: &[Law],
+    (laws, pointwise): (&[Law], Pointwise),
     volumes: &[f64],
 ) -> Result<Box<dyn ForceField>, ContinuumError> {
-    let rows = solid.has_volume_rows();
-    let energies: Vec<StrainEnergy> = laws.iter().filter_map(|law| energy(law, rows)).collect();
+    let energies: Vec<StrainEnergy> = laws
+        .iter()
+        .filter_map(|law| energy(solid, law, pointwise))
+        .collect();
     if let Some(plasticity) = solid.plasticity {
         let [StrainEnergy::Hencky { shear, bulk }] = energies[..] else {
             return Err(ContinuumError::Conflict {
@@ -119,10 +130,11 @@ fn law_of_gradients(
     Ok(Box::new(law))
 }
 
-/// The material on strains; with volume rows of the change of shape alone.
+/// The material on strains; beside volume rows of the change of shape and a little of that of
+/// volume.
 fn law_of_strains(
     solid: &Solid,
-    laws: &[Law],
+    (laws, pointwise): (&[Law], Pointwise),
     volumes: &[f64],
 ) -> Result<Box<dyn ForceField>, ContinuumError> {
     let elasticities = laws.iter().filter_map(|law| match *law {
@@ -132,7 +144,7 @@ fn law_of_strains(
     let elasticities: Vec<Elasticity> = elasticities.collect();
     let rows = solid.has_volume_rows();
     let uniform = || match elasticities[..] {
-        [Elasticity::Isotropic { young, poisson }] => Ok((young, poisson, young / (2.0 * (1.0 + poisson)))),
+        [law @ Elasticity::Isotropic { young, poisson }] => Ok((young, poisson, pointwise.moduli(law))),
         _ => Err(ContinuumError::Conflict {
             field: Field::MaterialField,
             with: "a material with a past",
@@ -140,84 +152,26 @@ fn law_of_strains(
         }),
     };
     if let Some(series) = solid.series {
-        let (young, poisson, shear) = uniform()?;
+        let (young, poisson, [shear, bulk]) = uniform()?;
         return Ok(Box::new(if rows {
-            Viscoelastic::deviatoric(shear, series, volumes)
+            Viscoelastic::deviatoric(shear, series, volumes).with_pointwise_bulk(bulk)
         } else {
             Viscoelastic::isotropic(young, poisson, series, volumes)
         }));
     }
     if let Some(plasticity) = solid.plasticity {
-        let (young, poisson, shear) = uniform()?;
+        let (young, poisson, [shear, bulk]) = uniform()?;
         return Ok(Box::new(if rows {
-            ElasticPlastic::deviatoric(shear, plasticity, volumes)
+            ElasticPlastic::deviatoric(shear, plasticity, volumes).with_pointwise_bulk(bulk)
         } else {
             ElasticPlastic::isotropic(young, poisson, plasticity, volumes)
         }));
     }
     let law = if rows {
-        let shear = elasticities.iter().filter_map(Elasticity::shear);
-        LinearElastic::deviatoric_varying(&shear.collect::<Vec<_>>(), volumes)
+        let moduli = elasticities.iter().map(|law| pointwise.moduli(*law));
+        LinearElastic::beside_rows(moduli, volumes)
     } else {
         LinearElastic::varying(&elasticities, volumes)
     };
     Ok(Box::new(law.with_relaxation_time(solid.relaxation_time)))
-}
-
-/// Inverse of the bulk modulus (1/Pa) of a law whose volume is rows.
-fn inverse_bulk(law: &Law) -> f64 {
-    match law {
-        Law::OfStrains { elasticity, .. } => elasticity.inverse_bulk().unwrap_or(0.0),
-        Law::Hyperelastic(energy) => energy.volume_part().map_or(0.0, f64::recip),
-    }
-}
-
-/// One row per patch: mean dilatation, with the compliance `1/(k V)` of the bulk modulus `k`. Where
-/// it varies, `1/k` is the mean over the patch: the dilatation of one pressure is.
-fn add_volume_rows(
-    solid: &Solid,
-    laws: &[Law],
-    model: &mut Model,
-    name: &str,
-    patches: &Patches,
-    parts: &mut SolidParts,
-) -> Result<(), ContinuumError> {
-    let count = parts.volumes.len();
-    let label = format!("{name}.dilatations");
-    let means = match (solid.law, parts.strains) {
-        (
-            Law::OfStrains {
-                measure: StrainMeasure::Small,
-                ..
-            },
-            Some(strains),
-        ) => model.add_mapped(&label, &[strains], dilatation(patches, 3))?,
-        _ => {
-            let ratios = model.add_mapped(
-                &format!("{name}.volume_ratios"),
-                &[parts.gradients],
-                VolumeRatio::new(count),
-            )?;
-            model.add_mapped(&label, &[ratios], dilatation(patches, 1))?
-        }
-    };
-    let compliances: Vec<f64> = match laws {
-        [law] => patches.volumes().iter().map(|v| inverse_bulk(law) / v).collect(),
-        laws => {
-            let values: Vec<f64> = laws.iter().map(inverse_bulk).collect();
-            let volumes = patches.volumes().iter();
-            patches
-                .means(&values)
-                .iter()
-                .zip(volumes)
-                .map(|(mean, v)| mean / v)
-                .collect()
-        }
-    };
-    let law = DiagonalCompliance::new(&compliances).with_relaxation_time(solid.relaxation_time);
-    let rows = model.add_force_field(&format!("{name}.volume"), means, law, Treatment::Compliance)?;
-    parts.dilatations = Some(means);
-    parts.volume = Some(rows);
-    parts.patch_volumes = patches.volumes().to_vec();
-    Ok(())
 }

@@ -69,6 +69,7 @@ mod starts;
 mod statics;
 mod stress;
 mod tools;
+mod volume_rows;
 mod work;
 mod worlds;
 mod wrapped_ropes;

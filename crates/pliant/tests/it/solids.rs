@@ -9,6 +9,11 @@ use pliant::prelude::*;
 pub(crate) fn patch(kind: ElementKind) -> Mesh {
     let mut mesh = Mesh::hexahedral_box([1.0; 3], [2; 3]).unwrap();
     mesh.nodes[13] = [0.57, 0.45, 0.56];
+    of_kind(mesh, kind)
+}
+
+/// The cells of a mesh of hexahedra of eight nodes as elements of a kind.
+pub(crate) fn of_kind(mut mesh: Mesh, kind: ElementKind) -> Mesh {
     match kind {
         ElementKind::Tet4 => mesh.into_tetrahedra(),
         ElementKind::Tet10 => mesh.into_tetrahedra().into_quadratic(),
@@ -42,8 +47,8 @@ pub(crate) fn patch(kind: ElementKind) -> Mesh {
             }
             mesh
         }
-        ElementKind::Prism15 => patch(ElementKind::Prism6).into_quadratic(),
-        ElementKind::Pyramid13 => patch(ElementKind::Pyramid5).into_quadratic(),
+        ElementKind::Prism15 => of_kind(mesh, ElementKind::Prism6).into_quadratic(),
+        ElementKind::Pyramid13 => of_kind(mesh, ElementKind::Pyramid5).into_quadratic(),
         ElementKind::Prism6 => {
             let halves = |e: &Element| {
                 let n = &e.nodes;

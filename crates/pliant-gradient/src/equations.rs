@@ -527,6 +527,12 @@ fn check(problem: &Problem) -> Result<(), GradientError> {
     }
     for group in problem.row_groups() {
         let name = || format!("`{}`", problem.component_name(group.component));
+        if problem.friction(group.component).is_some() {
+            return refuse(
+                name(),
+                "its bound follows the force of other rows, whose derivative is not built",
+            );
+        }
         match group.component {
             ComponentId::Constraint(i)
                 if matches!(

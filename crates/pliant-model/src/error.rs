@@ -218,6 +218,14 @@ pub enum ModelError {
         /// The request.
         action: &'static str,
     },
+    /// Friction in proportion to a reaction that rows cannot have.
+    #[error("`{name}` cannot have friction in proportion to a reaction: {reason}")]
+    Friction {
+        /// Name of the component or joint.
+        name: String,
+        /// Why, as a clause.
+        reason: &'static str,
+    },
     /// Elements that cannot be taken out of a model.
     #[error("elements of `{name}` cannot be removed: {reason}")]
     Removal {

@@ -116,6 +116,7 @@ fields! {
     LargestForce = "the largest force",
     LargestSpeed = "the largest speed",
     LeastStiffness = "the least eigenvalue of the stiffness",
+    Levers = "the lever of a row with friction",
     LimitStretch = "the limit of the stretch",
     LocalPoints = "a local point",
     ModeShapes = "a mode shape",

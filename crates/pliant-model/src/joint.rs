@@ -40,6 +40,10 @@ enum Attached {
         force: f64,
     },
     Friction(f64),
+    ReactionFriction {
+        coefficient: f64,
+        radius: Option<f64>,
+    },
     Limits(f64, f64),
 }
 
@@ -307,6 +311,17 @@ impl Joint {
     #[must_use]
     pub fn with_friction(self, axis: usize, force: f64) -> Self {
         self.attach(axis, Attached::Friction(force))
+    }
+
+    /// Dry friction in proportion to the force that the joint carries, against all that slides in
+    /// it, in the kinds of [`JointKind::sliding`]: with the force `R` (N) of the held translations,
+    /// the coefficient `mu` and the slip velocity `w` (m/s) of its surfaces, friction is at most
+    /// `mu |R|` against `w`. What turns does so on a pin or a ball of a radius `r` (m), with at most
+    /// the torque `mu r |R|`; a cylindrical joint slides and turns on one pin, on which friction
+    /// opposes the sum of both. Moments across the axis press no surfaces: their arms are not known.
+    #[must_use]
+    pub fn with_reaction_friction(self, coefficient: f64, radius: Option<f64>) -> Self {
+        self.attach(0, Attached::ReactionFriction { coefficient, radius })
     }
 
     /// Limits of free coordinate `axis` (m, rad), `lower <= x <= upper`: it stops there without

@@ -71,7 +71,8 @@ pub use mass::{CoupledMass, Mass, RigidMass};
 pub use memory::{Memory, Past};
 pub use model::{
     Attachment, ComponentId, ConstraintEntry, ElementIndex, ElementShare, ForceFieldEntry, Joined, Kept,
-    Level, MassEntry, Model, Node, NodeId, NodeKind, Processes, Rayleigh, RowGroup, Treatment, check_removal,
+    Level, MassEntry, Model, Node, NodeId, NodeKind, Processes, Rayleigh, ReactionFriction, RowGroup,
+    Treatment, check_removal,
 };
 pub use motion::PrescribedMotion;
 pub use parameters::Parameters;

@@ -1,9 +1,11 @@
 //! The problem: nodes, mappings and what is attached to them.
 
 mod build;
+mod friction;
 mod removal;
 mod shared;
 
+pub use friction::ReactionFriction;
 pub use removal::check_removal;
 pub(crate) use shared::SharedElements;
 pub use shared::{ElementShare, Kept, Processes};
@@ -213,6 +215,8 @@ pub struct ForceFieldEntry {
 pub struct ConstraintEntry {
     /// How it is kept.
     pub level: Level,
+    /// What bounds its forces, if that is the force of others.
+    pub friction: Option<ReactionFriction>,
 }
 
 /// Damping in proportion to all masses and stiffnesses of a model.

@@ -265,6 +265,11 @@ impl Parameters {
             let name = model.component_name(component).to_owned();
             return Err(ModelError::Bounds { name, lower, upper });
         }
+        if model.friction(component).is_some() {
+            let name = model.component_name(component).to_owned();
+            let reason = "and bounds that are given";
+            return Err(ModelError::Friction { name, reason });
+        }
         if let Some(of) = self.of_mut(component) {
             of.bounds = Some(bounds);
         }

@@ -4,6 +4,7 @@ pub(crate) mod automatic;
 pub mod coordinates;
 mod corrections;
 mod dynamics;
+pub(crate) mod friction;
 pub(crate) mod iterations;
 pub(crate) mod linear;
 pub(crate) mod one_sided;
@@ -23,6 +24,7 @@ use crate::sleep::{self, Sleep};
 use crate::system::treatments::group_of_field;
 use crate::{Error, Options, WorkPart};
 use corrections::Corrections;
+use friction::Frictions;
 use linear::StepSolver;
 use one_sided::LoweredRows;
 use pliant_kkt::{Assembler, RowMotion};
@@ -71,6 +73,8 @@ pub(crate) struct RowForces {
     pub(crate) soft: Vec<bool>,
     /// Rows whose law gives no force.
     pub(crate) undetermined: Vec<bool>,
+    /// Friction by the force of others.
+    pub(crate) frictions: Frictions,
     /// The rows of each force field that has any.
     pub(crate) group_of_field: Vec<Option<usize>>,
 }
@@ -125,6 +129,7 @@ impl System {
                 law_force: vec![0.0; rows],
                 soft: vec![true; rows],
                 undetermined: Vec::new(),
+                frictions: Frictions::default(),
                 group_of_field: group_of_field(&model),
             },
             row_motion: Vec::new(),

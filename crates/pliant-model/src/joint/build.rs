@@ -6,7 +6,7 @@ use crate::validate::{check_finite, check_rigid, check_size, check_space};
 use crate::{
     ComponentId, Coordinate, Damping, DiagonalCompliance, Distance, End, Field, Gear, JointAxis,
     JointCoordinates, JointFrame, Level, Mask, Model, ModelError, NodeId, NodeKind, Pose, PrescribedMotion,
-    RigidPoints, Space, Treatment, UniformCompliance,
+    ReactionFriction, RigidPoints, Space, Treatment, UniformCompliance,
 };
 
 /// The sides of a joint as frames of the parents that a mapping needs.
@@ -69,7 +69,13 @@ impl Model {
             handle.attached.push(row);
         }
         for (k, (axis, what)) in joint.attached.iter().enumerate() {
-            self.attach(name, joint, &mut handle, k, *axis, what)?;
+            match what {
+                Attached::ReactionFriction { coefficient, radius } => {
+                    let friction = (*coefficient, *radius);
+                    self.add_reaction_friction(name, joint.kind, &frames, &mut handle, (k, friction))?;
+                }
+                _ => self.attach(name, joint, &mut handle, k, *axis, what)?,
+            }
         }
         Ok(handle)
     }
@@ -173,6 +179,8 @@ impl Model {
                 self.set_bounds(id, -force, *force)?;
                 handle.attached.push(id);
             }
+            // It acts on all coordinates together.
+            Attached::ReactionFriction { .. } => {}
             Attached::Limits(lower, upper) => {
                 if lower.is_nan() || upper.is_nan() || lower > upper {
                     let (name, lower, upper) = (named("limits"), *lower, *upper);
@@ -192,6 +200,54 @@ impl Model {
                 }
             }
         }
+        Ok(())
+    }
+
+    /// Dry friction by the force that a joint carries: part `k` of it, with a coefficient and the
+    /// radius on which it turns (m).
+    fn add_reaction_friction(
+        &mut self,
+        name: &str,
+        kind: JointKind,
+        frames: &Frames,
+        handle: &mut JointHandle,
+        (k, (coefficient, radius)): (usize, (f64, Option<f64>)),
+    ) -> Result<(), ModelError> {
+        let part = format!("{name}.friction {k}");
+        let refused = |reason| {
+            let name = part.clone();
+            ModelError::Friction { name, reason }
+        };
+        let (Some((axes, pressing)), Some(reaction)) = (kind.sliding(), handle.rows) else {
+            return Err(refused("which of its surfaces slide on each other is not known"));
+        };
+        let slides = |axis: &JointAxis| matches!(axis, JointAxis::Translation(_));
+        if axes.iter().all(slides) && radius.is_some() {
+            return Err(refused("nothing turns in it, so it takes no radius"));
+        }
+        let lever = |axis: &JointAxis| match (slides(axis), radius) {
+            (true, _) => Ok(1.0),
+            (false, Some(radius)) => Ok(radius),
+            (false, None) => Err(refused("the radius on which it turns is not given")),
+        };
+        let levers = axes.iter().map(lever).collect::<Result<Vec<_>, _>>()?;
+        let node = match axes {
+            [_] => handle.coordinates[0],
+            [JointAxis::Rotation(_), ..] => match self.node_named(&format!("{name}.rotation")) {
+                Some(node) => node,
+                None => self.add_coordinates(&format!("{name}.slip {k}"), frames, axes)?,
+            },
+            _ => self.add_coordinates(&format!("{name}.slip {k}"), frames, axes)?,
+        };
+        let id = self.add_constraint(&part, node, Level::Velocity { curvature: 0.0 })?;
+        let friction = ReactionFriction {
+            reaction,
+            pressing: pressing.to_vec(),
+            levers,
+            coefficient,
+        };
+        self.set_friction(id, friction)?;
+        handle.attached.push(id);
         Ok(())
     }
 

@@ -155,6 +155,20 @@ impl JointKind {
         }
     }
 
+    /// Surfaces that slide on each other in it: the free coordinates by which they do, and the held
+    /// translations whose force presses them together, by their numbers in
+    /// [`held_axes`](Self::held_axes). `None` of kinds whose surfaces are not known.
+    pub const fn sliding(self) -> Option<(&'static [JointAxis], &'static [usize])> {
+        match self {
+            Self::Hinge => Some((&[Twist(Z)], &[0, 1])),
+            Self::Slider | Self::PointOnLine => Some((&[Translation(Z)], &[0, 1])),
+            Self::Cylindrical => Some((&[Translation(Z), Twist(Z)], &[0, 1])),
+            Self::Ball => Some((&[Rotation(X), Rotation(Y), Rotation(Z)], &[0, 1, 2])),
+            Self::PlanarTranslation | Self::PointOnPlane => Some((&[Translation(X), Translation(Y)], &[0])),
+            _ => None,
+        }
+    }
+
     /// The coordinates that it leaves free and names: with the last part of the name of their node.
     pub const fn free_axes(self) -> &'static [(JointAxis, &'static str)] {
         match self {

@@ -431,7 +431,10 @@ impl Model {
             _ => {}
         }
         let id = ComponentId::Constraint(self.constraints.len());
-        let component = ConstraintEntry { level };
+        let component = ConstraintEntry {
+            level,
+            friction: None,
+        };
         self.initial.push_constraint();
         self.constraints.push(Attachment {
             name: name.into(),

@@ -3,7 +3,7 @@
 use super::values::{describe, owner};
 use super::{Builder, Result, components, courses, nodes, starts, swing};
 use crate::schema::{
-    GearSpec, JointKindSpec, JointSpec, LevelSpec, MotorSpec, Scene, SideFrameSpec, SideSpec,
+    FrictionSpec, GearSpec, JointKindSpec, JointSpec, LevelSpec, MotorSpec, Scene, SideFrameSpec, SideSpec,
 };
 use crate::source::Where;
 use crate::{Amount, Course, OneOrMany, Takes, Units, quantity};
@@ -341,13 +341,7 @@ fn attached(
     }
     let (mut joint, courses) = driven(builder, spec, kind, joint)?;
     for friction in &spec.friction {
-        for axis in axes(&friction.on, "friction")? {
-            let force = friction.force.taking(of(axis).force);
-            joint = joint.with_friction(
-                axis,
-                components::not_negative(builder, &force, field("friction"))?,
-            );
-        }
+        joint = dry_friction(builder, name, kind, friction, joint)?;
     }
     for limits in &spec.limits {
         for axis in axes(&limits.on, "limits")? {
@@ -368,6 +362,79 @@ fn attached(
         }
     }
     Ok((joint, courses))
+}
+
+/// Adds dry friction.
+fn dry_friction(
+    builder: &Builder<'_>,
+    name: &str,
+    kind: JointKind,
+    spec: &FrictionSpec,
+    mut joint: Joint,
+) -> Result<Joint> {
+    let field = |key| Where::Field(name, key);
+    let wrong = |key, message, help: &str| {
+        builder.wrong(
+            &[field(key), field("friction"), Where::Name(name)],
+            message,
+            Some(help.into()),
+        )
+    };
+    let Some(coefficient) = &spec.coefficient else {
+        if spec.radius.is_some() {
+            let message = format!("`radius` of the friction of `{name}` is of friction by a `coefficient`");
+            return wrong("radius", message, "with a `force` there is no radius");
+        }
+        let Some(force) = &spec.force else {
+            let message = format!("the friction of `{name}` has neither a `force` nor a `coefficient`");
+            let help =
+                "`force` is the largest one, `coefficient` the share of the force that the joint carries";
+            return wrong("friction", message, help);
+        };
+        for axis in free_axes(builder, name, kind, spec.on.as_deref(), "friction")? {
+            let force = force.taking(OnAxis::of(kind, axis).force);
+            let force = components::not_negative(builder, &force, field("friction"))?;
+            joint = joint.with_friction(axis, force);
+        }
+        return Ok(joint);
+    };
+    if spec.force.is_some() {
+        let message = format!("the friction of `{name}` has a `force` and a `coefficient`");
+        return wrong("force", message, "give it one of them");
+    }
+    if let Some(on) = &spec.on {
+        let message = format!(
+            "`on: \"{on}\"` of the friction of `{name}`: by a `coefficient` it is of all that slides in it"
+        );
+        return wrong("on", message, "leave `on` out");
+    }
+    let coefficient = components::not_negative(builder, coefficient, field("coefficient"))?;
+    let Some((axes, _)) = kind.sliding() else {
+        let message = format!(
+            "`{name}` is a {}, of which it is not known what slides on what: it takes no `coefficient` of friction",
+            kind.name()
+        );
+        let help = "hinges, sliders, cylindrical and ball joints, points on lines and planes and planar \
+                    translations do";
+        return wrong("coefficient", message, help);
+    };
+    let turns = axes.iter().any(|axis| !matches!(axis, JointAxis::Translation(_)));
+    let radius = match &spec.radius {
+        Some(_) if !turns => {
+            let message = format!(
+                "`{name}` is a {}: nothing turns in it, so its friction has no `radius`",
+                kind.name()
+            );
+            return wrong("radius", message, "leave `radius` out");
+        }
+        None if turns => {
+            let message = format!("the friction of `{name}` needs the `radius` on which it turns");
+            return wrong("coefficient", message, "that of the pin or the ball");
+        }
+        Some(radius) => Some(builder.positive(radius, field("radius"))?),
+        None => None,
+    };
+    Ok(joint.with_reaction_friction(coefficient, radius))
 }
 
 /// Adds the motors, and returns their courses.

@@ -266,15 +266,24 @@ pub struct VelocityMotorSpec {
     pub force: Option<Quantity<CoordinateForce>>,
 }
 
-/// Dry friction on a free coordinate.
+/// Dry friction on a free coordinate, of at most a given force, or of all that slides in a joint, in
+/// proportion to the force that it carries.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "friction", deny_unknown_fields)]
 pub struct FrictionSpec {
-    /// The coordinate; needed if there are several, but for a ball joint: all three of it then.
+    /// The coordinate; needed if there are several, but for a ball joint: all three of it then. Not
+    /// with a `coefficient`.
     #[serde(default, deserialize_with = "texts::maybe_plain")]
     pub on: Option<String>,
     /// Largest force in N or N m.
-    pub force: Quantity<CoordinateForce>,
+    #[serde(default)]
+    pub force: Option<Quantity<CoordinateForce>>,
+    /// Instead of a force, friction as a share of the force that the joint carries across its axis.
+    #[serde(default)]
+    pub coefficient: Option<Quantity<Pure>>,
+    /// With a `coefficient`, the radius of the pin or ball on which the joint turns.
+    #[serde(default)]
+    pub radius: Option<Quantity<Length>>,
 }
 
 /// Limits of a free coordinate, at which it stops without bouncing.

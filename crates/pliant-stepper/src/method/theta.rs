@@ -9,7 +9,7 @@ use crate::observe::{Clash, DampingLaw, Residuals, Trace, find_parts};
 use crate::report::Timings;
 use crate::sleep;
 use crate::system::rigid_nodes::Configuration;
-use crate::system::{System, one_sided};
+use crate::system::{System, friction, one_sided};
 use crate::{Error, Gyroscopic, WorkPart};
 use pliant_kkt::{GeometricTerms, Scheme, StepInput};
 use pliant_model::ComponentId;
@@ -290,9 +290,7 @@ fn prepare_and_solve(
     clock: &mut Laps,
     timings: &mut Timings,
 ) -> Result<SolveReport, Error> {
-    let Equations {
-        start, end, scheme, ..
-    } = equations;
+    let Equations { end, scheme, .. } = equations;
     let input = StepInput {
         state: &end.state,
         multipliers,
@@ -307,7 +305,22 @@ fn prepare_and_solve(
     system.sleep.hold_rows(&mut system.assembler);
     system.guards.deactivate_rows(&mut system.assembler);
     system.find_soft_rows();
+    friction::begin(system, |row| multipliers[row] * scheme.h);
     timings.fill += clock.lap();
+    prepare(system, equations, clock, timings)?;
+    solve(system, equations, clock, timings)
+}
+
+/// Factors the filled system.
+fn prepare(
+    system: &mut System,
+    equations: Equations<'_>,
+    clock: &mut Laps,
+    timings: &mut Timings,
+) -> Result<(), Error> {
+    let Equations {
+        start, end, scheme, ..
+    } = equations;
     let prepared = if system.in_contact() {
         step::prepare(system, end, scheme)
     } else {
@@ -319,13 +332,38 @@ fn prepare_and_solve(
         prepared.map_err(|e| Error::from_solver(e, &system.model, start.time))
     };
     timings.factor += clock.lap();
-    prepared?;
-    solve(system, equations, clock, timings)
+    prepared
+}
+
+/// Solves the prepared system, and again while friction does not agree with the force that it
+/// follows.
+fn solve(
+    system: &mut System,
+    equations: Equations<'_>,
+    clock: &mut Laps,
+    timings: &mut Timings,
+) -> Result<SolveReport, Error> {
+    let mut solved = solve_once(system, equations, clock, timings)?;
+    for pass in 0.. {
+        if !friction::asks_again(system, &mut solved, pass) {
+            break;
+        }
+        if system.in_contact() {
+            prepare(system, equations, clock, timings)?;
+        }
+        let changes = solved.bounds.changes;
+        solved = solve_once(system, equations, clock, timings)?;
+        solved.bounds.changes += changes;
+    }
+    let Equations { start, scheme, .. } = equations;
+    let mu = &mut system.solution.mu;
+    system.sleep.keep_multipliers(&start.multipliers, scheme.h, mu);
+    Ok(solved)
 }
 
 /// Solves the prepared system; where refinement stagnates, plans the order of elimination anew,
 /// from the values at hand, and tries once more.
-fn solve(
+fn solve_once(
     system: &mut System,
     equations: Equations<'_>,
     clock: &mut Laps,
@@ -359,8 +397,6 @@ fn solve(
         solved
     };
     system.check_factorisations(WorkPart::ActiveSet, start.time)?;
-    let mu = &mut system.solution.mu;
-    system.sleep.keep_multipliers(&start.multipliers, scheme.h, mu);
     timings.solve += clock.lap();
     Ok(solved)
 }

@@ -48,6 +48,7 @@ mod muscles;
 mod one_sided;
 mod projected_tangents;
 mod provided;
+mod reaction_friction;
 mod reduction;
 mod redundancy;
 mod regions;

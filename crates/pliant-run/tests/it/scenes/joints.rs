@@ -264,3 +264,25 @@ fn a_beam_on_a_hinge_of_another_bends_it_by_its_weight() {
     let below = angle + turned + std::f64::consts::FRAC_PI_2;
     assert!(below.abs() < 1e-5, "{angle} {turned}");
 }
+
+/// The integration in minimal coordinates of `benches/reference/joint_friction.py` at 0.3 s, to second
+/// order; and the angles between which it stays, 57.4 degrees by its coefficients.
+#[test]
+fn a_ladder_slides_down_its_rails() {
+    let angle_at_end = |h: f64, parameters: &[(&str, f64)]| {
+        let mut run = runner(&edited("ladder", &[]), parameters, Some(h));
+        while !run.is_done() {
+            run.step().unwrap();
+        }
+        let ladder = run.simulation().model().node_named("ladder").unwrap();
+        let p = run.simulation().pose(ladder, 0).unwrap().position;
+        p[1].atan2(p[0])
+    };
+    let errors = [0.004, 0.002].map(|h| (angle_at_end(h, &[]) - 0.411_277_554_940).abs());
+    assert!(errors[0] < 1e-5 && errors[1] < 0.3 * errors[0], "{errors:?}");
+    let least = f64::atan((1.0 - 0.3 * 0.2) / (2.0 * 0.3)).to_degrees();
+    for (degrees, moves) in [(least + 0.01, false), (least - 0.01, true)] {
+        let now = angle_at_end(0.01, &[("angle", degrees)]).to_degrees();
+        assert_eq!((now - degrees).abs() > 1e-6, moves, "{degrees} {now}");
+    }
+}

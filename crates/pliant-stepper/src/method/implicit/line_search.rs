@@ -7,7 +7,7 @@ use crate::contact::step;
 use crate::method::sizes::{Beside, IterateVelocities, row_miss};
 use crate::motion::Motion;
 use crate::report::NewtonReport;
-use crate::system::System;
+use crate::system::{System, friction};
 use pliant_model::ModelError;
 use pliant_solvers::KktResidual;
 
@@ -66,7 +66,8 @@ impl Iteration<'_> {
         sum + step::merit(self.system, self.work.contact_iterate())
     }
 
-    /// Finds the residual of each row, as a velocity.
+    /// Finds the residual of each row, as a velocity, and the bounds of friction by the forces that
+    /// the iterate has.
     fn find_row_velocities(&mut self) {
         let s = &mut *self.work;
         self.system.assembler.velocities_of_deficits(
@@ -76,6 +77,7 @@ impl Iteration<'_> {
             &s.residual.deficit,
             &mut s.residual.row_velocity,
         );
+        friction::follow(self.system, &s.iterate.mu, &s.residual.row_velocity);
     }
 
     /// The residual of the iterate in the terms of [`KktResidual`], with the matrices filled there.

@@ -6,8 +6,8 @@ use crate::contact::step::Way;
 use crate::contact::{Bounce, ContactIterate, step, take_largest_share};
 use crate::observe::{Clash, Residuals};
 use crate::report::{NewtonReport, Timings};
-use crate::system::System;
 use crate::system::rigid_nodes::Configuration;
+use crate::system::{System, friction};
 use crate::{Error, WorkPart};
 use pliant_kkt::{GeometricStiffness, GeometricTerms, NewtonResiduals, StepInput};
 use pliant_solvers::{KktResidual, SolveReport, Status};
@@ -468,6 +468,25 @@ impl Iteration<'_> {
     /// Where matrices are kept, a step is no more exact than they are, and the residual of the next
     /// iterate is measured: one substitution is enough.
     fn solve_newton(&mut self) -> Result<SolveReport, Error> {
+        let mut solved = self.solve_newton_once()?;
+        for pass in 0.. {
+            // Whether the friction of an iterate agrees with the force that it follows is measured
+            // with its other equations.
+            if !friction::asks_again(self.system, &mut solved, pass) {
+                break;
+            }
+            if self.system.in_contact() {
+                self.prepare_filled()?;
+            }
+            let changes = solved.bounds.changes;
+            solved = self.solve_newton_once()?;
+            solved.bounds.changes += changes;
+        }
+        Ok(solved)
+    }
+
+    /// One solve with the bounds of friction as they are.
+    fn solve_newton_once(&mut self) -> Result<SolveReport, Error> {
         let system = &mut *self.system;
         if self.origin.factor == Factor::Kept && !system.in_contact() {
             let solved = system
@@ -530,6 +549,8 @@ impl Iteration<'_> {
             self.work.loads.take_back(&mut self.system.evaluation);
         }
         self.system.guards.deactivate_rows(&mut self.system.assembler);
+        let mu = &self.work.iterate.mu;
+        friction::begin(self.system, |row| mu[row]);
     }
 
     /// Fills the right-hand sides; `allow` lets redundant rows disagree by what linearising leaves

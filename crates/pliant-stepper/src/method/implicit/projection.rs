@@ -490,7 +490,10 @@ impl Projection {
                 let bears = way.exact && inside && gap.abs() <= way.recovery;
                 // Forces of the last stage, not their mean: what has begun to slip holds no rate.
                 let at_end = mu[row] / way.reach;
-                let holds = || model.bounds(group).is_none_or(|b| !is_at_bound(at_end, b));
+                let holds = || match system.rows.frictions.sticks(row) {
+                    Some(sticks) => sticks,
+                    None => model.bounds(group).is_none_or(|b| !is_at_bound(at_end, b)),
+                };
                 let waits = system.rows.lowered.recovers(row);
                 self.rows[row] = match model.bounds(group) {
                     _ if holds_rate(system, group, k) && holds() => Projected::Rate,

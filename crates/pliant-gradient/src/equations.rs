@@ -527,6 +527,11 @@ fn check(problem: &Problem) -> Result<(), GradientError> {
     }
     for group in problem.row_groups() {
         let name = || format!("`{}`", problem.component_name(group.component));
+        if let ComponentId::Constraint(i) = group.component
+            && problem.constraints()[i].component.restitution > 0.0
+        {
+            return refuse(name(), "no derivative across its bounces is built");
+        }
         if problem.friction(group.component).is_some() {
             return refuse(
                 name(),

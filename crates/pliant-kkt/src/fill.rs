@@ -342,6 +342,13 @@ impl Assembler {
         *b = sign * (sign * *b).max(floor + sign * change);
     }
 
+    /// Lets the velocity of a row of the filled step fall no lower than `floor` (m/s) has it, whatever
+    /// its position asks for: `sign (J dv)_i + floor >= 0`, as in [`lower_side`](Self::lower_side).
+    pub fn set_side(&mut self, row: usize, sign: f64, floor: f64, fixed_change: &[f64]) {
+        self.system.b[row] = -sign * f64::INFINITY;
+        self.lower_side(row, sign, floor, fixed_change);
+    }
+
     /// The energy that the geometric stiffness of the last fill took from the motion (J): the work
     /// of its impulse `h^2 alpha G u` by the velocities `u` with which positions moved,
     /// `h^2 alpha u^T G u`, negative where it damps. Every element has the share of it that its

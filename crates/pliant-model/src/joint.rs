@@ -44,7 +44,11 @@ enum Attached {
         coefficient: f64,
         radius: Option<f64>,
     },
-    Limits(f64, f64),
+    Limits {
+        lower: f64,
+        upper: f64,
+        restitution: f64,
+    },
 }
 
 /// A joint between two bodies, or a body and the world: what it holds, and what acts on the
@@ -328,6 +332,19 @@ impl Joint {
     /// bouncing.
     #[must_use]
     pub fn with_limits(self, axis: usize, lower: f64, upper: f64) -> Self {
-        self.attach(axis, Attached::Limits(lower, upper))
+        self.with_bouncing_limits(axis, lower, upper, 0.0)
+    }
+
+    /// Limits as those of [`with_limits`](Self::with_limits), which turn a share of the velocity
+    /// round with which they are reached: the coefficient `e` of restitution of Newton's law of
+    /// impact, between 0 and 1.
+    #[must_use]
+    pub fn with_bouncing_limits(self, axis: usize, lower: f64, upper: f64, restitution: f64) -> Self {
+        let limits = Attached::Limits {
+            lower,
+            upper,
+            restitution,
+        };
+        self.attach(axis, limits)
     }
 }

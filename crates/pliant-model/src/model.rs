@@ -215,8 +215,10 @@ pub struct ForceFieldEntry {
 pub struct ConstraintEntry {
     /// How it is kept.
     pub level: Level,
-    /// What bounds its forces, if that is the force of others.
+    /// Friction by which the force of others bounds its own, if it has any.
     pub friction: Option<ReactionFriction>,
+    /// Coefficient `e` of Newton's law of impact (none), of a row that holds a position on one side.
+    pub restitution: f64,
 }
 
 /// Damping in proportion to all masses and stiffnesses of a model.
@@ -586,6 +588,38 @@ impl Model {
     /// [`ModelError::Bounds`] if `lower > upper` or one is NaN, [`ModelError::NotRows`].
     pub fn set_bounds(&mut self, component: ComponentId, lower: f64, upper: f64) -> Result<(), ModelError> {
         self.set_initial(|model, values| values.set_bounds(model, component, (lower, upper)))
+    }
+
+    /// Gives the rows of a constraint dry friction in proportion to a reaction; they must hold a
+    /// velocity ([`Level::Velocity`]), and what presses must be a constraint or a compliance.
+    ///
+    /// # Errors
+    /// [`ModelError::NotRows`], [`ModelError::Friction`], [`ModelError::Size`],
+    /// [`ModelError::NotFinite`] and [`ModelError::OutOfRange`] with the name of the constraint.
+    pub fn set_friction(
+        &mut self,
+        component: ComponentId,
+        friction: ReactionFriction,
+    ) -> Result<(), ModelError> {
+        friction::give(self, component, friction)
+    }
+
+    /// The friction of the rows of a component, if it follows a reaction.
+    pub fn friction(&self, component: ComponentId) -> Option<&ReactionFriction> {
+        match component {
+            ComponentId::Constraint(i) => self.constraints[i].component.friction.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// Gives the rows of a constraint that hold positions on one side, by bounds on their force, a
+    /// coefficient `e` of restitution (none): what comes in with a velocity `w` leaves with `-e w`,
+    /// Newton's law of impact. Rows of two sides have no impacts, and take no note of it.
+    ///
+    /// # Errors
+    /// [`ModelError::NotRows`], [`ModelError::OutOfRange`] with the name of the constraint.
+    pub fn set_restitution(&mut self, component: ComponentId, coefficient: f64) -> Result<(), ModelError> {
+        friction::give_restitution(self, component, coefficient)
     }
 
     /// Sets an input of a force field, such as an activation.

@@ -181,7 +181,11 @@ impl Model {
             }
             // It acts on all coordinates together.
             Attached::ReactionFriction { .. } => {}
-            Attached::Limits(lower, upper) => {
+            Attached::Limits {
+                lower,
+                upper,
+                restitution,
+            } => {
                 if lower.is_nan() || upper.is_nan() || lower > upper {
                     let (name, lower, upper) = (named("limits"), *lower, *upper);
                     return Err(ModelError::Bounds { name, lower, upper });
@@ -195,6 +199,7 @@ impl Model {
                         let id = self.add_constraint(&named(part), node, Level::Position)?;
                         self.set_motion(id, Some(PrescribedMotion::constant(&[limit])))?;
                         self.set_bounds(id, bounds.0, bounds.1)?;
+                        self.set_restitution(id, *restitution)?;
                         handle.attached.push(id);
                     }
                 }

@@ -434,6 +434,7 @@ impl Model {
         let component = ConstraintEntry {
             level,
             friction: None,
+            restitution: 0.0,
         };
         self.initial.push_constraint();
         self.constraints.push(Attachment {

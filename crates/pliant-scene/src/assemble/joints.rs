@@ -358,7 +358,14 @@ fn attached(
                     format!("the limits of `{name}` are {lower} and {upper}: nothing is between them");
                 return builder.wrong(&[field("limits"), Where::Name(name)], message, None);
             }
-            joint = joint.with_limits(axis, lower, upper);
+            let restitution = components::not_negative(builder, &limits.restitution, field("restitution"))?;
+            if restitution > 1.0 {
+                let message = format!(
+                    "`restitution` of the limits of `{name}` is {restitution}, but must be between 0 and 1"
+                );
+                return builder.wrong(&[field("restitution"), Where::Name(name)], message, None);
+            }
+            joint = joint.with_bouncing_limits(axis, lower, upper, restitution);
         }
     }
     Ok((joint, courses))

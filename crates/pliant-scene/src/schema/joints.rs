@@ -286,7 +286,7 @@ pub struct FrictionSpec {
     pub radius: Option<Quantity<Length>>,
 }
 
-/// Limits of a free coordinate, at which it stops without bouncing.
+/// Limits of a free coordinate, at which it stops, or bounces by a restitution.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "limits", deny_unknown_fields)]
 pub struct LimitsSpec {
@@ -299,6 +299,9 @@ pub struct LimitsSpec {
     /// Largest value; none by default.
     #[serde(default)]
     pub upper: Option<Quantity<Coordinate>>,
+    /// Share of the velocity that they turn round, between 0 and 1; 0 by default.
+    #[serde(default = "zero")]
+    pub restitution: Quantity<Pure>,
 }
 
 /// A hard gear between two free coordinates of joints: `first + ratio second` keeps the value that

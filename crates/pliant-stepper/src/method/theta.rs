@@ -8,6 +8,7 @@ use crate::motion::Motion;
 use crate::observe::{Clash, DampingLaw, Residuals, Trace, find_parts};
 use crate::report::Timings;
 use crate::sleep;
+use crate::system::one_sided::StepEnd;
 use crate::system::rigid_nodes::Configuration;
 use crate::system::{System, friction, one_sided};
 use crate::{Error, Gyroscopic, WorkPart};
@@ -60,7 +61,15 @@ pub fn try_rows(
     }
     system.set_row_motion(start.time, start.time + h);
     evaluate(system, end, &scheme)?;
-    one_sided::find(system, end, h, scheme.beta == 1.0);
+    one_sided::find(
+        system,
+        end,
+        StepEnd {
+            h,
+            by_end: scheme.beta == 1.0,
+            bounces: true,
+        },
+    );
     system.find_fixed_change(end);
     if end.fresh {
         system.first_multipliers(&scheme, end);
@@ -130,7 +139,15 @@ impl Theta {
         trace.timings.stabilise += clock.lap();
         system.set_row_motion(start.time, start.time + h);
         evaluate(system, end, &scheme)?;
-        one_sided::find(system, end, h, scheme.beta == 1.0);
+        one_sided::find(
+            system,
+            end,
+            StepEnd {
+                h,
+                by_end: scheme.beta == 1.0,
+                bounces: true,
+            },
+        );
         trace.projected_tangents = system.evaluation.projected_elements(&system.model, &end.state);
         trace.timings.fill += clock.lap();
         step::find(system, end, h)?;

@@ -57,7 +57,7 @@ struct Friction {
     /// The bound `b` of the last solve (N s), and by how much it missed the one that it followed.
     bound: f64,
     missed: f64,
-    /// The same of the solve before.
+    /// By how much that of the solve before missed it.
     last: f64,
     /// The shares `d` of its rows.
     shares: Vec<f64>,

@@ -36,6 +36,8 @@ pub(crate) struct OneSided {
     pub(crate) sign: f64,
     /// Time in which what is beyond comes back by the law of the row (s), zero for none.
     relaxation: f64,
+    /// Coefficient of restitution (none).
+    restitution: f64,
     /// Whether it gives way by its law, by relaxation or a largest force. Then nothing else takes
     /// it back.
     pub(crate) yields: bool,
@@ -55,6 +57,8 @@ pub(crate) struct LoweredRow {
     recovery: f64,
     /// The velocity at the start of the step less this one.
     floor: f64,
+    /// The velocity with which it leaves where an impact turns it round (m/s, rad/s).
+    rebound: Option<f64>,
     /// Whether what it lacks in position is taken back behind the step.
     recovers: bool,
     /// Whether it was beyond at the start by more than motion leaves and may stay.
@@ -67,6 +71,9 @@ impl LoweredRow {
     /// `velocity` that of all nodes there.
     pub(crate) fn lower_deficit(&self, deficit: f64, reach: f64, velocity: &[f64]) -> f64 {
         let w = self.sign * (velocity[self.velocity] - self.rate);
+        if let Some(rebound) = self.rebound {
+            return self.sign * (reach + self.relaxation) * (w - rebound);
+        }
         let closed = (reach + self.relaxation) * (w - self.recovery);
         self.sign * (self.sign * deficit).max(closed)
     }
@@ -107,6 +114,11 @@ impl LoweredRows {
         self.get(row).is_some_and(|lowered| lowered.recovers)
     }
 
+    /// Whether an impact turns a row round in the step.
+    pub(crate) fn rebounds(&self, row: usize) -> bool {
+        self.get(row).is_some_and(|lowered| lowered.rebound.is_some())
+    }
+
     /// Whether a row was beyond at the start of the step, and not only arrived there in it.
     pub(crate) fn was_beyond(&self, row: usize) -> bool {
         self.get(row).is_some_and(|lowered| lowered.was_beyond)
@@ -122,11 +134,16 @@ pub(crate) fn of_row(system: &System, group: &RowGroup, k: usize) -> Option<OneS
         (false, true) => -1.0,
         _ => return None,
     };
+    let mut restitution = 0.0;
     let relaxation = match group.component {
-        ComponentId::Constraint(i) => match system.model.constraints()[i].component.level {
-            Level::Position | Level::CurvedPosition => 0.0,
-            _ => return None,
-        },
+        ComponentId::Constraint(i) => {
+            let entry = &system.model.constraints()[i].component;
+            restitution = entry.restitution;
+            match entry.level {
+                Level::Position | Level::CurvedPosition => 0.0,
+                _ => return None,
+            }
+        }
         ComponentId::ForceField(i) => {
             let viscous = system.model.row_law(group) == RowLaw::Viscous;
             if viscous || !system.evaluation.is_hard(group, k) {
@@ -140,6 +157,7 @@ pub(crate) fn of_row(system: &System, group: &RowGroup, k: usize) -> Option<OneS
     Some(OneSided {
         sign,
         relaxation,
+        restitution,
         yields: limited || relaxation > 0.0,
     })
 }
@@ -151,11 +169,11 @@ pub(crate) fn gap_at_end(system: &System, state: &State, group: &RowGroup, k: us
     side.sign * (phi - system.row_target(group.first_row + k))
 }
 
-/// Finds the one-sided rows of a step of length `h` (s) whose velocity need not be what their
-/// position asks for: those that are far beyond, and all, unless `by_end` says that positions do
+/// Finds the one-sided rows of a step whose velocity is not what their position asks for: those that
+/// an impact turns round, those that are far beyond, and all, unless `by_end` says that positions do
 /// not move by a weighted mean of the velocities at both ends, which turns approach round. The
 /// motion must be evaluated at its start.
-pub(crate) fn find(system: &mut System, motion: &Motion, h: f64, by_end: bool) {
+pub(crate) fn find(system: &mut System, motion: &Motion, end: StepEnd) {
     let mut found = std::mem::take(&mut system.rows.lowered.0);
     found.clear();
     for group in system.model.row_groups() {
@@ -166,7 +184,7 @@ pub(crate) fn find(system: &mut System, motion: &Motion, h: f64, by_end: bool) {
         let rows = 0..group.size * group.count;
         found.extend(rows.filter_map(|k| {
             let row = GroupRow { group, k };
-            lowered_row(system, motion, row, StepEnd { h, by_end }, || *rounding)
+            lowered_row(system, motion, row, end, || *rounding)
         }));
     }
     found.sort_unstable_by_key(|lowered| lowered.row);
@@ -182,11 +200,13 @@ struct GroupRow<'a> {
 
 /// The relation of a step between the velocities and positions of its end.
 #[derive(Clone, Copy)]
-struct StepEnd {
+pub(crate) struct StepEnd {
     /// Length of the step (s).
-    h: f64,
+    pub(crate) h: f64,
     /// Whether positions move by the velocities of the end alone.
-    by_end: bool,
+    pub(crate) by_end: bool,
+    /// Whether impacts turn round what has a restitution.
+    pub(crate) bounces: bool,
 }
 
 /// The row of coordinate `k` of a group, if its velocity need not be what its position asks for.
@@ -194,12 +214,13 @@ fn lowered_row(
     system: &System,
     motion: &Motion,
     GroupRow { group, k }: GroupRow<'_>,
-    StepEnd { h, by_end }: StepEnd,
+    StepEnd { h, by_end, bounces }: StepEnd,
     rounding: impl Fn() -> f64,
 ) -> Option<LoweredRow> {
     let OneSided {
         sign,
         relaxation,
+        restitution,
         yields,
     } = of_row(system, group, k)?;
     let row = group.first_row + k;
@@ -212,7 +233,10 @@ fn lowered_row(
     let left_by_motion = CURVATURE * h * h * system.evaluation.bias()[velocity].abs();
     let near = left_by_motion + ROUNDINGS * h * w.abs();
     let far = !yields && beyond > near && beyond > near + rounding();
-    if by_end && !far {
+    // An impact within the step is taken at its start, as that of a contact.
+    let hits = bounces && restitution > 0.0 && w < 0.0 && gap + h * w < 0.0;
+    let rebound = hits.then_some(-restitution * w);
+    if by_end && !far && rebound.is_none() {
         return None;
     }
     let (recovery, allowed) = match system.options.contacts.overlap {
@@ -228,7 +252,8 @@ fn lowered_row(
         relaxation,
         rate,
         recovery,
-        floor: w - recovery,
+        floor: w - rebound.unwrap_or(recovery),
+        rebound,
         recovers: !yields,
         was_beyond: far && beyond > allowed,
     })
@@ -264,9 +289,11 @@ pub(crate) fn has_closed(system: &System, start: &Motion, end: &Motion) -> bool 
 pub(crate) fn take(system: &mut System) {
     for lowered in system.rows.lowered.iter() {
         let change = &system.scratch.fixed_change;
-        system
-            .assembler
-            .lower_side(lowered.row, lowered.sign, lowered.floor, change);
+        let (row, sign, floor) = (lowered.row, lowered.sign, lowered.floor);
+        match lowered.rebound {
+            Some(_) => system.assembler.set_side(row, sign, floor, change),
+            None => system.assembler.lower_side(row, sign, floor, change),
+        }
     }
 }
 

@@ -33,6 +33,7 @@ mod iterations;
 mod joint_kinds;
 mod known_defects;
 mod ledger;
+mod limit_bounces;
 mod limits;
 mod linear;
 mod linearisation;

@@ -88,11 +88,12 @@ fn a_pendulum_on_a_pin() {
 }
 
 /// Every step has friction of exactly the share of the force of its joint, while it slides. (The
-/// force of a step of SDIRK2 is the mean of two stages, whose sizes have a larger mean. Bounds are solved
+/// force of a step of SDIRK2 is the mean of two stages, whose sizes have a larger mean, by
+/// `(w h)^2/2` of it where `R` turns by `w h = 0.03`. Bounds are solved
 /// for to 1e-10 of the velocities that enter, up to 10 rad/s, where friction makes 3e-3 rad/s a step.)
 #[test]
 fn friction_follows_the_force_of_the_same_step() {
-    for (integrator, allowed) in [(Integrator::Theta, 1e-6), (Integrator::Sdirk2, 1e-4)] {
+    for (integrator, allowed) in [(Integrator::Theta, 1e-6), (Integrator::Sdirk2, 5e-4)] {
         let (m, hinge) = pendulum(0.3, 0.5);
         let mut s = simulate(m, integrator.clone());
         let mut energy = f64::INFINITY;
@@ -116,8 +117,8 @@ fn friction_follows_the_force_of_the_same_step() {
     }
 }
 
-/// It stays where its weight has an arm of no more than `mu r`, `sin phi = mu r/(l/2)` from upright
-/// or hanging, and moves beyond.
+/// Sticking where its weight has an arm of no more than `mu r`, `sin phi = mu r/(l/2)` from upright
+/// or hanging, motion beyond.
 #[test]
 fn a_heavy_crank_sticks_up_to_a_known_angle() {
     let stuck = (0.5 * 0.1 / 0.5f64).asin();
@@ -298,7 +299,7 @@ fn a_ladder_slides_with_friction_at_both_ends() {
     assert!(first[0] < 5e-3 && (order(first) - 1.0).abs() < 0.1, "{first:?}");
 }
 
-/// It stays where `tan a >= (1 - mu_g mu_w)/(2 mu_g)`, though the forces of its four rows of friction
+/// Rest where `tan a >= (1 - mu_g mu_w)/(2 mu_g)`, though the forces of its four rows of friction
 /// and reaction are then not determined by its weight.
 #[test]
 fn a_ladder_stays_where_it_is_steep() {
@@ -339,7 +340,7 @@ fn friction_of_joints_beside_contacts() {
     }
 }
 
-/// What cannot be is told with the name of the joint, by typed errors.
+/// Bad input is told with the name of the joint, by typed errors.
 #[test]
 fn bad_friction_is_refused() {
     let add = |joint: &dyn Fn(Side, Side) -> Joint, coefficient: f64, radius: Option<f64>| {

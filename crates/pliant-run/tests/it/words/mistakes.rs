@@ -1,7 +1,7 @@
 //! Mistakes in the scene that holds every word.
 
 /// Change of the words, message, help.
-pub(super) const MISTAKES: [(&str, &str, &str, &str); 75] = [
+pub(super) const MISTAKES: [(&str, &str, &str, &str); 84] = [
     (
         "integrator: Theta, gyroscopic: Momentum",
         "adaptive_step: (positon: 1)",
@@ -175,6 +175,12 @@ pub(super) const MISTAKES: [(&str, &str, &str, &str); 75] = [
         "kind: Fixed,",
         "kind: Fixed, friction: [(force: 1)],",
         "leaves nothing free that `friction`",
+        "",
+    ),
+    (
+        "upper: 2, restitution: 0.5",
+        "upper: 2, restitution: 1.5",
+        "`restitution` of the limits of `hinge` is 1.5, but must be between 0 and 1",
         "",
     ),
     (

@@ -10,6 +10,7 @@ use crate::method::{Capabilities, Method};
 use crate::motion::Motion;
 use crate::observe::{DampingLaw, Trace};
 use crate::sleep;
+use crate::system::one_sided::StepEnd;
 use crate::system::{System, one_sided};
 use pliant_kkt::Scheme;
 use pliant_model::{Model, Space};
@@ -64,7 +65,8 @@ impl Method for Implicit {
         } else {
             method.memory() == 0 || end.integrator.previous.is_none()
         };
-        one_sided::find(system, end, h, by_end);
+        let bounces = true;
+        one_sided::find(system, end, StepEnd { h, by_end, bounces });
         let scheme = work.relate(method, &weights, h, end)?;
         let equations = &mut work.equations;
         equations.law_velocity.clone_from(&equations.velocity);

@@ -497,6 +497,7 @@ impl Projection {
                 let waits = system.rows.lowered.recovers(row);
                 self.rows[row] = match model.bounds(group) {
                     _ if holds_rate(system, group, k) && holds() => Projected::Rate,
+                    Some(_) if system.rows.lowered.rebounds(row) => Projected::Free,
                     Some(_) if held && waits => Projected::Waiting,
                     None if held => Projected::Hard,
                     None if elastic => Projected::Elastic,

@@ -28,6 +28,7 @@ use crate::method::{Capabilities, Method};
 use crate::motion::Motion;
 use crate::observe::{DampingLaw, StageImpacts, Trace};
 use crate::sleep;
+use crate::system::one_sided::StepEnd;
 use crate::system::{System, one_sided};
 use impacts::Impact;
 use pliant_model::State;
@@ -114,7 +115,8 @@ impl Method for Sdirk2 {
         // Stages begin with these where they are held; what is far beyond comes back behind the
         // step.
         system.set_row_motion(start.time, start.time + h);
-        one_sided::find(system, start, h, true);
+        let (by_end, bounces) = (true, false);
+        one_sided::find(system, start, StepEnd { h, by_end, bounces });
         trace.timings.fill += clock.elapsed();
         let clock = Instant::now();
         contact_step::find(system, end, h)?;
@@ -255,7 +257,8 @@ impl Sdirk2 {
         self.expected.multipliers.clone_from(&start.multipliers);
         self.begin(system, start)?;
         system.set_row_motion(start.time, start.time + stage.h);
-        one_sided::find(system, start, stage.h, true);
+        let (h, by_end, bounces) = (stage.h, true, true);
+        one_sided::find(system, start, StepEnd { h, by_end, bounces });
         let solved = self.first_stage(system, start, end, stage, trace)?;
         trace.solved = solved;
         trace.missed = self.work.sizes.worst;

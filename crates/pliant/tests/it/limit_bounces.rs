@@ -1,0 +1,155 @@
+//! Limits of joints with a coefficient of restitution.
+
+use pliant::prelude::*;
+
+const G: f64 = 9.81;
+
+fn simulate(model: Model, integrator: Integrator) -> Simulation {
+    let mut options = match integrator {
+        Integrator::Theta => Options::theta(),
+        _ => Options::default(),
+    };
+    options.integrator = integrator;
+    Simulation::with_options(model, options).unwrap()
+}
+
+const METHODS: [Integrator; 3] = [Integrator::Sdirk2, Integrator::Theta, Integrator::Nonlinear];
+
+/// Without forces every bounce leaves the share `e` of the speed, to the rounding of a few steps, at
+/// limits on both sides.
+#[test]
+fn a_cart_goes_back_and_forth() {
+    for integrator in METHODS {
+        let mut m = Model::new();
+        let cart = m.add_rigid_bodies("cart", &[Pose::default()]).unwrap();
+        m.add_mass("m", cart, Mass::Rigid(vec![RigidMass::sphere(2.0, 0.3)]))
+            .unwrap();
+        m.set_body_velocity(cart, 0, [0.0, 0.0, 1.0], [0.0; 3]).unwrap();
+        let joint = Joint::slider(Side::World, Side::Body(cart, 0));
+        let joint = joint.with_bouncing_limits(0, -0.1, 0.15, 0.8);
+        let slider = m.add_joint("slider", &joint).unwrap();
+        let mut s = simulate(m, integrator.clone());
+        let (mut speed, mut bounces) = (1.0, 0);
+        for _ in 0..150 {
+            s.step(0.01).unwrap();
+            let v = s.velocities(slider.coordinates[0])[0];
+            let x = s.positions(slider.coordinates[0])[0];
+            assert!((-0.1 - 1e-12..=0.15 + 1e-12).contains(&x), "{integrator:?} {x}");
+            if v * speed < 0.0 {
+                (speed, bounces) = (-0.8 * speed, bounces + 1);
+            }
+            assert!((v - speed).abs() < 1e-9, "{integrator:?} {bounces}: {v} {speed}");
+        }
+        assert!(bounces >= 4, "{integrator:?} {bounces}");
+    }
+}
+
+/// An arm that falls on its stop keeps `e^2` of its energy above the stop in each bounce, `e^(2 n)` of
+/// the first in `n` of them, but for what the step of a bounce does: it turns the speed `w` of its
+/// start round where the arm is then, up to `h w` above the stop, and takes the new speed for the
+/// way, `h e w`: no more than `tau h w (1 + e - e^2)` by the torque `tau` of the weight. Then it rests.
+#[test]
+fn an_arm_bounces_on_its_stop() {
+    for integrator in METHODS {
+        let e = 0.6f64;
+        let mut m = Model::new();
+        m.set_gravity([0.0, -G, 0.0]).unwrap();
+        let pose = Pose::at([0.5, 0.0, 0.0]);
+        let arm = m.add_rigid_bodies("arm", &[pose]).unwrap();
+        let mass = RigidMass::principal(2.0, [0.01, 2.0 / 12.0, 2.0 / 12.0]);
+        m.add_mass("m", arm, Mass::Rigid(vec![mass])).unwrap();
+        let joint = Joint::hinge(Side::World, Side::Body(arm, 0));
+        let joint = joint.with_bouncing_limits(0, -0.4, 2.0, e);
+        let hinge = m.add_joint("hinge", &joint).unwrap();
+        let mut s = simulate(m, integrator.clone());
+        let above = |s: &Simulation| {
+            let (angle, w) = (
+                s.positions(hinge.coordinates[0])[0],
+                s.velocities(hinge.coordinates[0])[0],
+            );
+            w * w / 3.0 + 2.0 * G * 0.5 * (angle.sin() + 0.4f64.sin())
+        };
+        // Torque of the weight at the stop, and a hundredth more beside it.
+        let (h, torque) = (0.001, 1.01 * 2.0 * G * 0.5 * 0.4f64.cos());
+        let (start, mut before, mut bounces, mut last) = (above(&s), above(&s), 0, 0.0);
+        for _ in 0..4000 {
+            s.step(h).unwrap();
+            let w = s.velocities(hinge.coordinates[0])[0];
+            if last < 0.0 && w > 0.0 && bounces < 3 {
+                bounces += 1;
+                let gain = above(&s) - e * e * before;
+                let most = torque * h * last.abs() * (1.0 + e - e * e);
+                assert!(
+                    (0.0..most).contains(&gain),
+                    "{integrator:?} {bounces}: {gain} {most}"
+                );
+                // Of three bounces these are less than a quarter.
+                let whole = above(&s) / start / e.powi(2 * bounces);
+                assert!((whole - 1.0).abs() < 0.25, "{integrator:?} {bounces}: {whole}");
+            }
+            before = above(&s);
+            last = w;
+        }
+        assert_eq!(bounces, 3);
+        assert!(last.abs() < 1e-9 && (s.positions(hinge.coordinates[0])[0] + 0.4).abs() < 1e-9);
+    }
+}
+
+/// A parallelogram of bars, three rows of which are redundant: the limit of one crank turns all of it
+/// round, with `e^2` of the energy, in steps that are certified.
+#[test]
+fn a_loop_with_redundant_rows_bounces() {
+    for integrator in METHODS {
+        let mut m = Model::new();
+        let turned = |p: [f64; 3]| Pose::turned(p, [0.0, 0.0, 1.0], std::f64::consts::FRAC_PI_2);
+        let poses = [
+            turned([0.0, 0.5, 0.0]),
+            turned([2.0, 0.5, 0.0]),
+            Pose::at([1.0, 1.0, 0.0]),
+        ];
+        let bars = m.add_rigid_bodies("bars", &poses).unwrap();
+        let mass = RigidMass::principal(1.0, [0.01, 0.1, 0.1]);
+        m.add_mass("m", bars, Mass::Rigid(vec![mass; 3])).unwrap();
+        for k in [0, 1] {
+            m.set_body_velocity(bars, k, [-0.5, 0.0, 0.0], [0.0, 0.0, 1.0])
+                .unwrap();
+        }
+        m.set_body_velocity(bars, 2, [-1.0, 0.0, 0.0], [0.0; 3]).unwrap();
+        let ground =
+            |k: usize, x: f64| Joint::hinge(Side::World, Side::Body(bars, k)).at(Pose::at([x, 0.0, 0.0]));
+        let left = ground(0, 0.0).with_bouncing_limits(0, -0.2, 0.2, 0.7);
+        let left = m.add_joint("left", &left).unwrap();
+        m.add_joint("right", &ground(1, 2.0)).unwrap();
+        for (k, x) in [(0, 0.0), (1, 2.0)] {
+            let pin = Joint::hinge(Side::Body(bars, k), Side::Body(bars, 2)).at(Pose::at([x, 1.0, 0.0]));
+            m.add_joint(&format!("pin {k}"), &pin).unwrap();
+        }
+        let mut s = simulate(m, integrator.clone());
+        let (mut speed, mut bounces, mut redundant) = (1.0, 0, 0);
+        for _ in 0..100 {
+            let report = s.step(0.01).unwrap();
+            redundant = redundant.max(report.solve.redundant_rows);
+            let w = s.velocities(left.coordinates[0])[0];
+            if w * speed < 0.0 {
+                (speed, bounces) = (-0.7 * speed, bounces + 1);
+            }
+            // Drift of the speed by the curvature of the way, of the order of the step.
+            assert!((w - speed).abs() < 1e-2, "{integrator:?} {bounces}: {w} {speed}");
+        }
+        assert!(
+            bounces >= 2 && redundant >= 3,
+            "{integrator:?} {bounces} {redundant}"
+        );
+    }
+}
+
+#[test]
+fn a_restitution_is_between_zero_and_one() {
+    for e in [-0.1, 1.1, f64::NAN] {
+        let mut m = Model::new();
+        let body = m.add_rigid_bodies("body", &[Pose::default()]).unwrap();
+        let joint = Joint::hinge(Side::World, Side::Body(body, 0)).with_bouncing_limits(0, -1.0, 1.0, e);
+        let refused = m.add_joint("door", &joint).unwrap_err();
+        assert!(refused.to_string().contains("door.lower limit 0"), "{refused}");
+    }
+}

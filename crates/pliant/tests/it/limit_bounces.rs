@@ -71,7 +71,7 @@ fn an_arm_bounces_on_its_stop() {
         };
         // Torque of the weight at the stop, and a hundredth more beside it.
         let (h, torque) = (0.001, 1.01 * 2.0 * G * 0.5 * 0.4f64.cos());
-        let (start, mut before, mut bounces, mut last) = (above(&s), above(&s), 0, 0.0);
+        let (start, mut before, mut bounces, mut last) = (above(&s), above(&s), 0, 0.0f64);
         for _ in 0..4000 {
             s.step(h).unwrap();
             let w = s.velocities(hinge.coordinates[0])[0];

@@ -28,12 +28,15 @@ const CHECKSUMS: &str = "import hashlib, pathlib, sys; root = pathlib.Path(sys.a
 const RUN_SCENE: &str = "import pliant; s = pliant.Simulation(pliant.Model.from_file('pendulum.ron')); s.step(); \
     assert s.time > 0.0, s.time; print('pliant', pliant.__version__, 'steps to', s.time, 's')";
 
-/// What a release is made of.
+/// The parts of a release.
 struct Release {
     version: String,
     target: PathBuf,
     folder: PathBuf,
 }
+
+/// A part of a release, with its exit code.
+type Step = fn(&Release) -> Result<u8, Error>;
 
 /// Makes the folder, and checks what is in it.
 pub(crate) fn run(args: &[String]) -> Result<u8, Error> {
@@ -46,7 +49,7 @@ pub(crate) fn run(args: &[String]) -> Result<u8, Error> {
         target: workspace.target_folder,
         version,
     };
-    let steps: [fn(&Release) -> Result<u8, Error>; 6] = [
+    let steps: [Step; 6] = [
         Release::build,
         Release::add_program,
         Release::add_wheel,

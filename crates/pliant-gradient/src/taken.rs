@@ -183,7 +183,7 @@ pub struct TakenContact {
     /// open), it does not slip with its friction at the limit, or its impulse is none. The
     /// derivative is one-sided then.
     pub at_change: bool,
-    /// What a stage of SDIRK2 has of it, if it is the contact of one.
+    /// The part of it in a stage of SDIRK2, if it is the contact of one.
     pub stage: Option<Box<StageContact>>,
 }
 

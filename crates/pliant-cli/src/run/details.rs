@@ -155,9 +155,7 @@ pub(super) fn counted(count: usize, what: &str) -> String {
 /// The last values of probes, the first few by their names.
 pub(super) fn probe_rows(table: &mut Table, summary: &Summary) {
     for (k, (name, probe)) in summary.probes.iter().take(PROBES).enumerate() {
-        let value = probe
-            .last
-            .map_or_else(|| "no value".to_owned(), number);
+        let value = probe.last.map_or_else(|| "no value".to_owned(), number);
         table.row(
             if k == 0 { "probes" } else { "" },
             format!("{name} = {value} at the end"),

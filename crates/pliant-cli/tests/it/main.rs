@@ -95,7 +95,7 @@ fn statics_are_reported_as_statics() {
     let failed = of("run", &loose);
     assert_eq!(failed.status.code(), Some(3), "{}", err(&failed));
     let table = out(&failed);
-    assert!(table.contains("end: none"), "{table}");
+    assert!(table.contains("statics  none was found"), "{table}");
     assert!(!table.contains("steps") && !table.contains("accuracy"), "{table}");
     let spring = of("check", &WEIGHT.replace("HOW", "statics: (loads: [\"spring\"])"));
     assert_eq!(spring.status.code(), Some(2));
@@ -563,11 +563,11 @@ fn new_writes_scenes_to_begin_with() {
         let text = std::fs::read_to_string(dir.path().join(&file)).unwrap();
         assert!(!text.contains("scenes/"), "{name} names a file that is not there");
         let checked = pliant(dir.path(), &["check", &file]);
-        assert_eq!(
-            (checked.status.code(), err(&checked).as_str()),
-            (Some(0), ""),
-            "{name}"
-        );
+        let said = err(&checked);
+        // A crank of hinges in space has redundant rows, as linkages have: a note, no warning.
+        let is_clean =
+            said.is_empty() || name == "slider_crank" && said.starts_with("note: 3 of the 21 rows");
+        assert!(checked.status.code() == Some(0) && is_clean, "{name}: {said}");
         std::fs::write(dir.path().join(&file), "mine").unwrap();
         let again = pliant(dir.path(), &["new", name]);
         assert_eq!(again.status.code(), Some(5));

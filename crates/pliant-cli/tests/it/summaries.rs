@@ -1,4 +1,4 @@
-//! What the summary of a run says.
+//! The summary of a run.
 
 use super::{err, out, pliant, write};
 
@@ -44,7 +44,7 @@ fn equilibria_say_what_they_are() {
     let file = write(dir.path(), "free.ron", &free);
     let ran = pliant(dir.path(), &["run", &file, "--out", "free"]);
     let said = out(&ran);
-    assert!(said.contains("statics    none was found"), "{said}{}", err(&ran));
+    assert!(said.contains("statics  none was found"), "{said}{}", err(&ran));
     assert!(
         !said.contains("play.html") && !said.contains("0 points"),
         "{said}"

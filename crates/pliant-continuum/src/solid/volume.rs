@@ -30,7 +30,7 @@ const MOST: f64 = 0.9;
 /// have `c = 3`, a Poisson's ratio of 0.35 at the points, at which they do not lock yet. The strain
 /// of linear tetrahedra is constant, so that a dilatation alone is no such field; they have none.
 ///
-/// What yields has a tangent of shear that may be as small as it likes, beside which such a part
+/// A material that yields has a tangent of shear that may be as small as it likes, beside which such a part
 /// locks: it has none, and [`check_yielding`] refuses the elements that need it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pointwise(f64);

@@ -27,7 +27,7 @@ pub(super) struct StageSide {
     pub(super) expected: State,
     /// From the predictor to `X`.
     pub(super) retraction: Retraction,
-    /// Those whose gaps count at the start of the step, and in the first stage, and which they are.
+    /// Contacts whose gaps count at the start of the step, and in the first stage, and which they are.
     at_start: Contacts,
     in_first: Contacts,
     of_start: Vec<usize>,

@@ -1,6 +1,5 @@
 //! Contacts: the lines of their table, and the numbers of a whole run.
 
-use super::Runner;
 use super::summary::{Residuals, Summary};
 use pliant::collision::{ContactArea, Placement, World};
 use pliant::contact::{ContactFinder, ContactState, ContactsReport, FrictionCoupling};
@@ -111,13 +110,6 @@ impl Pressures {
                 *all += one;
             }
         }
-    }
-}
-
-impl Runner {
-    /// Keeps the lines of the contacts at a time (s).
-    pub(super) fn record_contacts(&mut self, time: f64) {
-        record(&mut self.recording.contacts, self.records, &self.simulation, time);
     }
 }
 

@@ -657,4 +657,9 @@ impl Runner {
         // None is told apart from a time beyond all counts.
         next.map_or(f64::INFINITY, after)
     }
+
+    /// Keeps the lines of the contacts at a time (s).
+    pub(super) fn record_contacts(&mut self, time: f64) {
+        contacts::record(&mut self.recording.contacts, self.records, &self.simulation, time);
+    }
 }

@@ -400,7 +400,7 @@ impl Contacts {
     /// Forgets the work in stages.
     pub(super) fn forget_stages(&mut self) {
         self.newton.staged = None;
-        self.forget_records();
+        super::stages::forget(&mut self.stages);
     }
 
     /// Enters the work of the impulses of a stage at its velocities.

@@ -31,7 +31,7 @@ pub struct StageRecord {
     pub expected: State,
     /// The contacts, with the elements that they act on.
     pub list: ContactList,
-    /// What the stage made of them, in the same order.
+    /// Their readings at the end of the stage, in the same order.
     pub readings: Vec<StageReading>,
     pub(super) is_there: bool,
 }
@@ -49,52 +49,50 @@ pub(crate) fn record_stage(system: &mut System, at: ContactIterate<'_>, is_first
         options, contacts, ..
     } = system;
     if let Some(contacts) = contacts {
-        contacts.record_stage(options, at, is_first);
+        record(contacts, options, at, is_first);
     }
 }
 
-impl Contacts {
-    fn record_stage(&mut self, options: &Options, at: ContactIterate<'_>, is_first: bool) {
-        let list = &self.detection.list;
-        let record = &mut self.stages[usize::from(!is_first)];
-        record.is_there = true;
-        record.readings.clear();
-        record.list.clone_from(list);
-        if list.is_empty() {
-            return;
-        }
-        record.expected.clone_from(&self.turned.expected);
-        let mut readings = std::mem::take(&mut record.readings);
-        let noise = noise_of(self.reached(options), self.free_velocity());
-        self.rows.tail.product_into(at.end, &mut self.rows.after);
-        self.turned.find_start_velocities(&self.rows);
-        let solved = Solved {
-            list: &self.detection.list,
-            rows: &self.rows.rows,
-            drags: &self.rows.drags.list,
-            before: &self.turned.before,
-            after: &self.rows.after,
-            impulses: at.impulses,
-            h: 1.0,
-            beta: 1.0,
-        };
-        let mut row = 0;
-        for (i, (contact, own)) in solved.list.contacts().iter().zip(solved.rows).enumerate() {
-            let turned = &self.turned;
-            readings.push(StageReading {
-                reading: solved.read_one(contact, own, row, noise),
-                start: turned.start_point(i).unwrap_or(contact.point),
-                moved: self.newton.moved.get(i).copied().unwrap_or(0.0),
-                closing: turned.active.get(i).is_some_and(|a| *a).then_some(turned.closing),
-                keeps: turned.keeps(i),
-            });
-            row += own.count;
-        }
-        self.stages[usize::from(!is_first)].readings = readings;
+fn record(contacts: &mut Contacts, options: &Options, at: ContactIterate<'_>, is_first: bool) {
+    let list = &contacts.detection.list;
+    let record = &mut contacts.stages[usize::from(!is_first)];
+    record.is_there = true;
+    record.readings.clear();
+    record.list.clone_from(list);
+    if list.is_empty() {
+        return;
     }
+    record.expected.clone_from(&contacts.turned.expected);
+    let mut readings = std::mem::take(&mut record.readings);
+    let noise = noise_of(contacts.reached(options), contacts.free_velocity());
+    contacts.rows.tail.product_into(at.end, &mut contacts.rows.after);
+    contacts.turned.find_start_velocities(&contacts.rows);
+    let solved = Solved {
+        list: &contacts.detection.list,
+        rows: &contacts.rows.rows,
+        drags: &contacts.rows.drags.list,
+        before: &contacts.turned.before,
+        after: &contacts.rows.after,
+        impulses: at.impulses,
+        h: 1.0,
+        beta: 1.0,
+    };
+    let mut row = 0;
+    for (i, (contact, own)) in solved.list.contacts().iter().zip(solved.rows).enumerate() {
+        let turned = &contacts.turned;
+        readings.push(StageReading {
+            reading: solved.read_one(contact, own, row, noise),
+            start: turned.start_point(i).unwrap_or(contact.point),
+            moved: contacts.newton.moved.get(i).copied().unwrap_or(0.0),
+            closing: turned.active.get(i).is_some_and(|a| *a).then_some(turned.closing),
+            keeps: turned.keeps(i),
+        });
+        row += own.count;
+    }
+    contacts.stages[usize::from(!is_first)].readings = readings;
+}
 
-    /// Forgets the contacts of the stages of the last step.
-    pub(super) fn forget_records(&mut self) {
-        self.stages.iter_mut().for_each(|stage| stage.is_there = false);
-    }
+/// Forgets the contacts of the stages of the last step.
+pub(super) fn forget(stages: &mut [StageRecord; 2]) {
+    stages.iter_mut().for_each(|stage| stage.is_there = false);
 }

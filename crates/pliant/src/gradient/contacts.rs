@@ -166,14 +166,14 @@ pub(super) struct Sizes {
     pub(super) largest: f64,
     /// The largest velocity (m/s).
     pub(super) fastest: f64,
-    /// What steps leave of gaps (m).
+    /// The gap that steps leave of what they close (m).
     pub(super) left: f64,
     /// The largest impulse (N s).
     pub(super) most: f64,
 }
 
 impl Sizes {
-    /// Those of readings of a step of length `h` (s).
+    /// The sizes of readings of a step of length `h` (s).
     pub(super) fn of<'a>(
         simulation: &Simulation,
         motion: &Motion,

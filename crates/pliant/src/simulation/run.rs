@@ -411,8 +411,8 @@ impl Simulation {
 
     /// Fills `out` with the contacts that carried an impulse in the last step, and with how they
     /// move with its start; of a step of SDIRK2 with those of each of its stages, and how these move with
-    /// the state that they are expected at. Cost: four searches for contacts for each coordinate of a contact and
-    /// its neighbours; those of bodies apart are moved together.
+    /// the state that they are expected at. Cost: four searches for contacts for each coordinate of a
+    /// contact and its neighbours; those of bodies apart are moved together.
     ///
     /// # Errors
     /// [`GradientError::NotBuilt`] for laws whose derivative is not built (elliptic and polygonal

@@ -485,9 +485,9 @@ impl Projection {
                 let inside = model
                     .bounds(group)
                     .is_none_or(|bounds| !is_at_bound(lambda, bounds));
-                // One-sided rows that bear go where the last stage has them, on the whole way where that
+                // One-sided rows that are active go where the last stage has them, on the whole way where that
                 // is no more than comes back at once: by so much alone they would get there in time.
-                let bears = way.exact && inside && gap.abs() <= way.recovery;
+                let is_active = way.exact && inside && gap.abs() <= way.recovery;
                 // Forces of the last stage, not their mean: what has begun to slip holds no rate.
                 let at_end = mu[row] / way.reach;
                 let holds = || match system.rows.frictions.sticks(row) {
@@ -504,8 +504,8 @@ impl Projection {
                     Some((lower, upper)) if held => match (lower, upper) {
                         (0.0, _) if inside && way.is_whole() => Projected::Stopped { sign: 1.0 },
                         (_, 0.0) if inside && way.is_whole() => Projected::Stopped { sign: -1.0 },
-                        (0.0, _) if gap < 0.0 && !bears => Projected::Returning,
-                        (_, 0.0) if gap > 0.0 && !bears => Projected::Returning,
+                        (0.0, _) if gap < 0.0 && !is_active => Projected::Returning,
+                        (_, 0.0) if gap > 0.0 && !is_active => Projected::Returning,
                         _ if inside => Projected::Elastic,
                         _ => Projected::Free,
                     },

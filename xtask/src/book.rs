@@ -129,7 +129,7 @@ fn stage(sources: &Sources, root: &Path, folder: &Path) -> Result<(), Error> {
         }
     }
     for path in &linked {
-        copy(&root.join(path), &pages.join(FILES).join(path))?;
+        copy(&root.join(path), &pages.join(place_of_file(path)))?;
     }
     Ok(())
 }
@@ -146,6 +146,15 @@ fn place_of_page(path: &str) -> Option<String> {
             .filter(|document| document.ends_with(".md") && !document.starts_with("book/"))?,
     };
     Some(format!("{DEVELOPERS}{document}"))
+}
+
+/// The path within the book of a file that pages link to. Markdown that is no page is a text in it:
+/// mdBook takes no other.
+fn place_of_file(path: &str) -> String {
+    match path.ends_with(".md") {
+        true => format!("{FILES}{path}.txt"),
+        false => format!("{FILES}{path}"),
+    }
 }
 
 /// The text of a page with its links as they are within the book, and the files that it links to
@@ -173,21 +182,25 @@ fn with_links_of_the_book(path: &str, place: &str, text: &str, sources: &Sources
                     continue;
                 };
                 files.extend(within.cloned());
-                format!("{FILES}{first}")
+                place_of_page(first).unwrap_or_else(|| place_of_file(first))
             }
             None => {
                 files.push(target.to_owned());
-                format!("{FILES}{target}")
+                place_of_file(target)
             }
         };
         let mut new = relative(place, &moved);
         if !anchor.is_empty() {
             new = format!("{new}#{anchor}");
         }
-        let line = &mut lines[number - 1];
-        *line = line.replace(&format!("]({link}"), &format!("]({new}"));
-        *line = line.replace(&format!("](<{link}"), &format!("](<{new}"));
-        *line = line.replace(&format!("]: {link}"), &format!("]: {new}"));
+        // The whole target: another link of the line may begin with it.
+        let mut line = format!("{} ", lines[number - 1]);
+        for (opening, closing) in [("](", ")"), ("](", " "), ("](<", ">"), ("]: ", " ")] {
+            let [old, new] = [&link, &new].map(|target| format!("{opening}{target}{closing}"));
+            line = line.replace(&old, &new);
+        }
+        line.pop();
+        lines[number - 1] = line;
     }
     (lines.join("\n") + "\n", files)
 }
@@ -229,10 +242,11 @@ mod tests {
     #[test]
     fn links_lead_to_pages_or_to_copied_files() {
         let page = "[a](reference/run.md#h) ![b](pictures/bow.png) [c](../../../scenes/bow.ron)\n\
-                    [d](../../architecture.md) [e](https://example.org) [f](#here) [g](../../../scenes)\n\
-                    `[h](../../../scenes/bow.ron)`\n[i]: ../../../LICENSE\n";
+                    [d](../../architecture.md) [e](https://example.org) [f](#here) [g](../../../scenes) [k](../../../scenes/bow.ron)\n\
+                    `[h](../../../scenes/bow.ron)`\n[j](../../../README.md)\n[i]: ../../../LICENSE\n";
         let sources = Sources::of(&[
             ("LICENSE", "x"),
+            ("README.md", "x"),
             ("docs/architecture.md", "x"),
             ("docs/book/src/pictures/bow.png", "x"),
             ("docs/book/src/reference/run.md", "x"),
@@ -243,10 +257,19 @@ mod tests {
         assert_eq!(
             text,
             "[a](reference/run.md#h) ![b](pictures/bow.png) [c](files/scenes/bow.ron)\n\
-             [d](developers/architecture.md) [e](https://example.org) [f](#here) [g](files/scenes/bow.ron)\n\
-             `[h](../../../scenes/bow.ron)`\n[i]: files/LICENSE\n"
+             [d](developers/architecture.md) [e](https://example.org) [f](#here) [g](files/scenes/bow.ron) [k](files/scenes/bow.ron)\n\
+             `[h](../../../scenes/bow.ron)`\n[j](files/README.md.txt)\n[i]: files/LICENSE\n"
         );
-        assert_eq!(files, ["scenes/bow.ron", "scenes/bow.ron", "LICENSE"]);
+        assert_eq!(
+            files,
+            [
+                "scenes/bow.ron",
+                "scenes/bow.ron",
+                "scenes/bow.ron",
+                "README.md",
+                "LICENSE"
+            ]
+        );
     }
 
     #[test]

@@ -43,14 +43,17 @@ const FILES: &[Generated] = &[
 
 /// Scenes that `pliant new` writes: a package holds nothing from outside of its folder, so that they
 /// are copied into that of the program.
-const TEMPLATES: [&str; 11] = [
+const TEMPLATES: [&str; 14] = [
     "beam",
     "crane",
     "curtain",
+    "double_pendulum",
     "gripper",
+    "incline",
     "pendulum",
     "quadruped",
     "servo_arm",
+    "slider_crank",
     "snap_through",
     "solid_beam",
     "stack",

@@ -67,7 +67,7 @@ fn list(parts: &Map<String, Value>) -> String {
         }
     }
     text.push_str(
-        "\n`pliant components NAME` shows the keys of one of them; the book has what they mean, under Reference.\n",
+        "\n`pliant components NAME` shows the keys of one of them, with their units and meanings.\n",
     );
     text
 }
@@ -230,15 +230,24 @@ fn described(parts: &Map<String, Value>, name: &str) -> Vec<String> {
             }
         }
     }
-    if let Some(part) = parts.get(name) {
+    let has_kinds = !found.is_empty();
+    // Parts of one name are told apart by a number.
+    for (own, part) in parts.iter().filter(|(own, _)| is_called(own, name)) {
         let kinds = kinds(part);
-        if part["properties"].is_object() && found.is_empty() {
-            found.push(format!("{name}:\n{}", keys(part)));
+        if part["properties"].is_object() && !has_kinds {
+            found.push(format!("{own}:\n{}", keys(part)));
         } else if !kinds.is_empty() {
-            found.push(format!("{name}, one of:\n{}", keys(part)));
+            found.push(format!("{own}, one of:\n{}", keys(part)));
         }
     }
     found
+}
+
+/// Whether a part has this name, or this name and a number.
+fn is_called(part: &str, name: &str) -> bool {
+    let rest = part.strip_prefix(name);
+    let number = rest.and_then(|rest| rest.strip_prefix('_'));
+    rest == Some("") || number.is_some_and(|number| number.parse::<u32>().is_ok())
 }
 
 /// Columns of a terminal that meanings are wrapped at.

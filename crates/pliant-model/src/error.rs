@@ -226,6 +226,14 @@ pub enum ModelError {
         /// Why, as a clause.
         reason: &'static str,
     },
+    /// A restitution of rows that cannot bounce.
+    #[error("`{name}` cannot have a restitution: {reason}")]
+    Restitution {
+        /// Name of the constraint or joint.
+        name: String,
+        /// Why, as a clause.
+        reason: &'static str,
+    },
     /// Elements that cannot be taken out of a model.
     #[error("elements of `{name}` cannot be removed: {reason}")]
     Removal {

@@ -90,6 +90,11 @@ pub(super) fn give_restitution(
         let action = "given a restitution";
         return Err(ModelError::NotRows { name, action });
     };
+    let level = model.constraints[index].component.level;
+    if !matches!(level, Level::Position | Level::CurvedPosition) {
+        let reason = "its rows hold no positions, which alone bounce";
+        return Err(ModelError::Restitution { name, reason });
+    }
     let fits = (0.0..=1.0).contains(&coefficient);
     check_bound(&name, Field::Restitution, coefficient, "between 0 and 1", fits)?;
     model.constraints[index].component.restitution = coefficient;

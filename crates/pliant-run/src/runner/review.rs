@@ -221,6 +221,8 @@ pub(super) struct Watch {
     /// Contacts have a restitution: bounces are off by a part of a step that is not parted there.
     #[serde(default)]
     bounces: bool,
+    /// Something may touch.
+    touches: bool,
     /// Contacts give way.
     #[serde(default)]
     soft_contacts: bool,
@@ -245,6 +247,7 @@ impl Watch {
             most_made: 0.0,
             moved: Moved::default(),
             bounces: world.is_some_and(World::has_restitution),
+            touches: world.is_some(),
             soft_contacts: world.is_some_and(World::has_compliance),
             inverted: Inverted::default(),
             lifted: 0.0,
@@ -399,7 +402,7 @@ impl Watch {
             true => {
                 "bounces are placed at ends of steps: `locate_impacts: true` parts steps there, a smaller step helps too"
             }
-            false => damped_less(simulation),
+            false => damped_less(simulation, self.touches),
         };
         Some(format!(
             "the method {verb} {} J, {share:.0} % of the {} J that turned over (see `numerical` of the ledger), and the motion is not to be trusted: {remedy}",
@@ -419,7 +422,7 @@ impl Watch {
 }
 
 /// Advice against energy that a method loses.
-fn damped_less(simulation: &Simulation) -> &'static str {
+fn damped_less(simulation: &Simulation, touches: bool) -> &'static str {
     let options = &simulation.options;
     match options.integrator {
         Integrator::Theta | Integrator::Nonlinear if options.alpha + options.beta > 1.0 => {
@@ -428,9 +431,10 @@ fn damped_less(simulation: &Simulation) -> &'static str {
         Integrator::Theta if options.gyroscopic == Gyroscopic::BodyPredictor => {
             "take a smaller step, `gyroscopic: Momentum` where bodies spin, or `integrator: Sdirk2`"
         }
-        Integrator::Sdirk2 => {
-            "take a smaller step, or `integrator: EnergyMomentum`, which damps nothing of its own"
+        Integrator::Sdirk2 if !touches => {
+            "take a smaller step, or `integrator: EnergyMomentum`, which damps nothing of its own and takes fewer parts"
         }
+        Integrator::Sdirk2 => "take a smaller step",
         _ => "take a smaller step, or `integrator: Sdirk2`",
     }
 }
@@ -459,6 +463,7 @@ mod tests {
                 energy,
                 most_made,
                 moved: Moved::default(),
+                touches: false,
                 bounces: false,
                 soft_contacts: false,
                 inverted: Inverted::default(),

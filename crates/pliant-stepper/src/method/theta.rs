@@ -292,6 +292,7 @@ fn solve_in_passes(
         // Impulses of impacts that went before the step turn with nothing in it.
         if trace.geometry_passes >= system.options.tuning.geometry_passes
             || step::has_taken_impacts(system)
+            || system.rows.lowered.any_rebounds()
             || !system.refresh_multipliers(scheme, multipliers)
         {
             return Ok(solved);

@@ -119,6 +119,11 @@ impl LoweredRows {
         self.get(row).is_some_and(|lowered| lowered.rebound.is_some())
     }
 
+    /// Whether an impact turns any row round in the step.
+    pub(crate) fn any_rebounds(&self) -> bool {
+        self.0.iter().any(|lowered| lowered.rebound.is_some())
+    }
+
     /// Whether a row was beyond at the start of the step, and not only arrived there in it.
     pub(crate) fn was_beyond(&self, row: usize) -> bool {
         self.get(row).is_some_and(|lowered| lowered.was_beyond)

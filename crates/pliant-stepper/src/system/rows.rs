@@ -97,9 +97,12 @@ impl System {
         self.law_multipliers(motion);
     }
 
-    /// After a step: the law for soft rows, the solution for the others.
+    /// After a step: the law for soft rows, the solution for the others. Where limits bounced these are
+    /// impulses over the length of that step, and no forces of the next one: those of before stay.
     pub fn lag_multipliers(&mut self, motion: &mut Motion) {
-        motion.lagged.copy_from_slice(&motion.multipliers);
+        if !self.rows.lowered.any_rebounds() {
+            motion.lagged.copy_from_slice(&motion.multipliers);
+        }
         self.law_multipliers(motion);
     }
 

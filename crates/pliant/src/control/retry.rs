@@ -437,7 +437,9 @@ fn may_shorter_solve(options: &Options, error: &Error) -> bool {
         | Error::ContactsMissed { .. }
         | Error::SurfacesCross { .. }
         | Error::CorrectionNotConverged { .. }
-        | Error::Gyroscopic { .. } => true,
+        | Error::Gyroscopic { .. }
+        // Friction of joints that follows what presses, which does so less far in a shorter step.
+        | Error::Unsettled { .. } => true,
         // Geometric stiffness grows with the square of the step.
         Error::NotPositiveDefinite { .. } => iterates || options.tuning.clamp_geometry,
         // One linear system is solved or not, however far the step goes.

@@ -174,9 +174,9 @@ impl StagedStep {
     /// Takes a step: checks that it solves its equations, linearises these, and factors.
     ///
     /// # Errors
-    /// [`GradientError::NotSolved`]; [`GradientError::NotBuilt`] for contacts that are not
-    /// those of its stages, for weights or a memory of the step before; [`GradientError::Length`], [`GradientError::Structure`], [`GradientError::Model`],
-    /// [`GradientError::Solve`].
+    /// [`GradientError::NotSolved`]; [`GradientError::NotBuilt`] for contacts that are not those of its
+    /// stages, for weights or a memory of the step before; [`GradientError::Length`],
+    /// [`GradientError::Structure`], [`GradientError::Model`], [`GradientError::Solve`].
     pub(crate) fn place(&mut self, problem: &Problem, step: &TakenStep<'_>) -> Result<(), GradientError> {
         check_structure(&self.start.problem, problem, || "the problem".to_owned())?;
         if !self.start.take_parameters(problem) {

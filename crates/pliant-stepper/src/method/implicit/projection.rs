@@ -485,8 +485,8 @@ impl Projection {
                 let inside = model
                     .bounds(group)
                     .is_none_or(|bounds| !is_at_bound(lambda, bounds));
-                // One-sided rows that are active go where the last stage has them, on the whole way where that
-                // is no more than comes back at once: by so much alone they would get there in time.
+                // One-sided rows that are active go where the last stage has them, on the whole way where
+                // that is no more than comes back at once: by so much alone they would get there in time.
                 let is_active = way.exact && inside && gap.abs() <= way.recovery;
                 // Forces of the last stage, not their mean: what has begun to slip holds no rate.
                 let at_end = mu[row] / way.reach;

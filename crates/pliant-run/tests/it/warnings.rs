@@ -340,12 +340,7 @@ fn energy_that_nothing_brought_in_is_told() {
         assert!(!one.contains("alpha"), "{one}");
     }
     assert!(told(&text.replace("step: 0.039", "step: 0.001")).is_empty());
-    // Its damping is known, and as large.
-    let damped = told(&text.replace("SymplecticEuler", "Theta"));
-    assert!(
-        damped.len() == 1 && damped[0].starts_with("the method lost "),
-        "{damped:?}"
-    );
+    assert!(told(&text.replace("SymplecticEuler", "Theta")).is_empty());
     let winch = "(gravity: (0, 0, -9.81), run: (duration: 0.5), nodes: [
         Particles(name: \"w\", positions: [(0, 0, 0)], mass: 10),
         Mapped(name: \"l\", parents: [\"w\"], mapping: Distance(pairs: [(0, (0, 0, 3))], rest: 3))],

@@ -32,8 +32,8 @@ mod tests {
     /// The pages in a folder and below it.
     fn pages(folder: &Path) -> Vec<PathBuf> {
         let mut found = Vec::new();
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
+        for entry in std::fs::read_dir(folder).expect("the book is in the repository") {
+            let path = entry.expect("its folders can be listed").path();
             match path.is_dir() {
                 true => found.extend(pages(&path)),
                 false => found.extend(path.extension().is_some_and(|e| e == "md").then_some(path)),
@@ -47,9 +47,12 @@ mod tests {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
         let mut found = vec!["README.md".to_owned()];
         for path in pages(&root.join("docs/book/src")) {
-            if std::fs::read_to_string(&path).unwrap().contains("```rust") {
-                let path = path.strip_prefix(&root).unwrap();
-                found.push(path.to_str().unwrap().replace('\\', "/"));
+            if std::fs::read_to_string(&path)
+                .expect("a page is text")
+                .contains("```rust")
+            {
+                let path = path.strip_prefix(&root).expect("pages are below the root");
+                found.push(path.to_str().expect("names of pages are text").replace('\\', "/"));
             }
         }
         found.sort();

@@ -214,7 +214,7 @@ impl Shell {
     /// the nodes of the mesh are.
     ///
     /// # Errors
-    /// Those of [`add_to`](Self::add_to), and [`ContinuumError::Conflict`] with planes of symmetry.
+    /// The errors of [`add_to`](Self::add_to), and [`ContinuumError::Conflict`] with planes of symmetry.
     pub fn add_on(
         &self,
         model: &mut Model,

@@ -243,7 +243,8 @@ impl Solid {
     /// `k_p` is at most `0.9 k`, and `2 mu/3` up to that, so that rows have Lamé's first parameter
     /// (selective integration, Malkus and Hughes 1978); `3 mu` where all elements are quadratic and
     /// not all of them hexahedra; none in linear tetrahedra, and in what yields, which would lock.
-    /// Of finite strains `mu` is that of small ones, and `t` is `J - 1` in the rows.
+    /// At finite strains `mu` is the shear modulus of small ones, and the rows have `J - 1` in place of
+    /// `t`.
     #[must_use]
     pub fn with_incompressibility(mut self, rows: Incompressibility) -> Self {
         self.incompressibility = rows;

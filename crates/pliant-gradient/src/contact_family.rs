@@ -95,10 +95,11 @@ impl ContactChanges {
         Ok(())
     }
 
-    /// As [`find`](Self::find), of contacts whose laws do not count.
+    /// Finds how the places of contacts move with a parameter, as [`find`](Self::find) does, and leaves
+    /// their laws out.
     ///
     /// # Errors
-    /// Those of [`find`](Self::find), but for laws.
+    /// The errors of [`find`](Self::find) about places.
     pub(crate) fn find_places(
         &mut self,
         family: &mut Family,

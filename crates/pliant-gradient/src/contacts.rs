@@ -38,7 +38,7 @@ use pliant_dense::Vec3;
 use pliant_kkt::{Support, Tail};
 use pliant_model::{Model, NodeKind, Space, State};
 use smoothed::Barrier;
-pub(crate) use staged::NormalVelocity;
+pub(crate) use staged::{MovingContact, NormalVelocity};
 use std::ops::Range;
 
 /// Share of the fastest velocity up to which a normal does not move.

@@ -1,6 +1,6 @@
 //! Nodes and components of a solid: gradients, strains, material, rows of volume.
 
-use super::volume::Pointwise;
+use super::volume::{PointLaws, Pointwise};
 use super::{Incompressibility, Law, Solid, SolidParts, StrainMeasure, volume};
 use crate::{
     ContinuumError, CorotationalStrain, DeformationGradient, ElasticPlastic, Elasticity, GreenLagrange,
@@ -20,7 +20,10 @@ pub(super) fn add(
     mesh: &Mesh,
 ) -> Result<SolidParts, ContinuumError> {
     volume::check_yielding(solid, mesh)?;
-    let pointwise = Pointwise::of(solid, mesh);
+    let at_points = PointLaws {
+        laws,
+        pointwise: Pointwise::of(solid, mesh),
+    };
     let mapping = DeformationGradient::of_checked(mesh, solid.enhancement);
     let volumes = mapping.volumes().to_vec();
     let patches = match solid.incompressibility {
@@ -47,13 +50,13 @@ pub(super) fn add(
                     model.add_mapped(&label, &[gradients], GreenLagrange::new(count))
                 }
             }?;
-            let law = law_of_strains(solid, (laws, pointwise), &volumes)?;
+            let law = law_of_strains(solid, at_points, &volumes)?;
             let label = format!("{name}.material");
             let material = model.add_boxed_force_field(&label, strains, law, solid.treatment)?;
             (Some(strains), material)
         }
         Law::Hyperelastic(_) => {
-            let law = law_of_gradients(solid, (laws, pointwise), &volumes)?;
+            let law = law_of_gradients(solid, at_points, &volumes)?;
             let label = format!("{name}.material");
             let material = model.add_boxed_force_field(&label, gradients, law, Treatment::Stiffness)?;
             (None, material)
@@ -82,7 +85,7 @@ pub(super) fn add(
         yields: solid.plasticity.is_some(),
     };
     if let Some(patches) = patches {
-        volume::add_rows(solid, (laws, pointwise), model, name, &patches, &mut parts)?;
+        volume::add_rows(solid, at_points, model, name, &patches, &mut parts)?;
     }
     Ok(parts)
 }
@@ -106,9 +109,10 @@ fn energy(solid: &Solid, law: &Law, pointwise: Pointwise) -> Option<StrainEnergy
 /// that of volume.
 fn law_of_gradients(
     solid: &Solid,
-    (laws, pointwise): (&[Law], Pointwise),
+    at_points: PointLaws<'_>,
     volumes: &[f64],
 ) -> Result<Box<dyn ForceField>, ContinuumError> {
+    let PointLaws { laws, pointwise } = at_points;
     let energies: Vec<StrainEnergy> = laws
         .iter()
         .filter_map(|law| energy(solid, law, pointwise))
@@ -134,9 +138,10 @@ fn law_of_gradients(
 /// volume.
 fn law_of_strains(
     solid: &Solid,
-    (laws, pointwise): (&[Law], Pointwise),
+    at_points: PointLaws<'_>,
     volumes: &[f64],
 ) -> Result<Box<dyn ForceField>, ContinuumError> {
+    let PointLaws { laws, pointwise } = at_points;
     let elasticities = laws.iter().filter_map(|law| match *law {
         Law::OfStrains { elasticity, .. } => Some(elasticity),
         Law::Hyperelastic(_) => None,

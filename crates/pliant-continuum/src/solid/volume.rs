@@ -75,6 +75,14 @@ impl Pointwise {
     }
 }
 
+/// The laws of the points of integration, one for all or one each, and the part of their bulk modulus
+/// that stays there beside volume rows.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PointLaws<'a> {
+    pub(super) laws: &'a [Law],
+    pub(super) pointwise: Pointwise,
+}
+
 /// Refuses what yields in quadratic elements with one row each, which have fields without energy.
 pub(super) fn check_yielding(solid: &Solid, mesh: &Mesh) -> Result<(), ContinuumError> {
     let has_one_row = |kind: ElementKind| kind.is_quadratic() && !kind.has_linear_pressure();
@@ -94,12 +102,13 @@ pub(super) fn check_yielding(solid: &Solid, mesh: &Mesh) -> Result<(), Continuum
 /// the patch: the dilatation of one pressure is.
 pub(super) fn add_rows(
     solid: &Solid,
-    (laws, pointwise): (&[Law], Pointwise),
+    at_points: PointLaws<'_>,
     model: &mut Model,
     name: &str,
     patches: &Patches,
     parts: &mut SolidParts,
 ) -> Result<(), ContinuumError> {
+    let PointLaws { laws, pointwise } = at_points;
     let label = format!("{name}.dilatations");
     let means = match (solid.law, parts.strains) {
         (
@@ -113,7 +122,7 @@ pub(super) fn add_rows(
             let count = parts.volumes.len();
             let ratios = format!("{name}.volume_ratios");
             let ratios = model.add_mapped(&ratios, &[parts.gradients], VolumeRatio::new(count))?;
-            add_part_apart(solid, (laws, pointwise), model, name, ratios, parts)?;
+            add_part_apart(solid, at_points, model, name, ratios, parts)?;
             model.add_mapped(&label, &[ratios], dilatation(patches, 1))?
         }
     };
@@ -140,7 +149,7 @@ pub(super) fn add_rows(
 /// The pointwise part beside a hyperelastic law that relaxes as a whole: it does not.
 fn add_part_apart(
     solid: &Solid,
-    (laws, pointwise): (&[Law], Pointwise),
+    PointLaws { laws, pointwise }: PointLaws<'_>,
     model: &mut Model,
     name: &str,
     ratios: NodeId,

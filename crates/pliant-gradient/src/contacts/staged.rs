@@ -16,6 +16,13 @@ pub(crate) struct NormalVelocity<'a> {
     pub(crate) changes: &'a [f64],
 }
 
+/// How a contact moves with a parameter, and the coordinates at which it is.
+#[derive(Clone, Copy)]
+pub(crate) struct MovingContact<'a> {
+    pub(crate) moves: &'a ContactSample,
+    pub(crate) state: &'a State,
+}
+
 impl LinearisedContact {
     /// Takes the law of a stage of the length `w` (s).
     fn take_stage(&mut self, stage: &StageContact, w: f64) {
@@ -169,19 +176,19 @@ impl Contacts {
         &mut self,
         model: &Model,
         contact: usize,
-        (by, state): (&ContactSample, &State),
+        by: MovingContact<'_>,
         of: NormalVelocity<'_>,
     ) -> f64 {
         let kept = self.columns.len();
         let c = &self.list[contact];
         let kinematics = ContactKinematics {
             model,
-            start: state,
+            start: by.state,
             axes: c.axes.map(Vec3::from),
             count: 1,
         };
         let supports = &self.supports[c.supports.clone()];
-        let columns = kinematics.derivative(supports, &by.place, None, &mut self.columns);
+        let columns = kinematics.derivative(supports, &by.moves.place, None, &mut self.columns);
         let own = self.jacobian(&c.columns).times(of.changes)[0];
         let sum = own + self.jacobian(&columns).times(of.velocities)[0];
         self.columns.truncate(kept);

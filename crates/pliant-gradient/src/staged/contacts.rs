@@ -10,7 +10,7 @@
 
 use super::move_on;
 use crate::contact_family::{ContactChanges, ContactStep};
-use crate::contacts::{Contacts, NormalVelocity, StartDirection};
+use crate::contacts::{Contacts, MovingContact, NormalVelocity, StartDirection};
 use crate::equations::Equations;
 use crate::kinematics::Retraction;
 use crate::linearised::Linearised;
@@ -158,7 +158,7 @@ impl StageSide {
     /// Adds what a parameter of a family makes of the equations of the stage through its contacts.
     ///
     /// # Errors
-    /// Those of [`ContactChanges::find`].
+    /// The errors of [`ContactChanges::find`].
     pub(super) fn add_by_parameter(
         &mut self,
         equations: &Equations,
@@ -214,7 +214,10 @@ impl StageSide {
                     velocities: &first.end.velocities,
                     changes: change.velocities.end,
                 };
-                let by = (&change.contacts[k], first.expected);
+                let by = MovingContact {
+                    moves: &change.contacts[k],
+                    state: first.expected,
+                };
                 let moved = self.in_first.normal_velocity_by(problem, k, by, velocity);
                 let share = linearised.contacts.moved_share(*contact);
                 own.add_gap(*contact, share * first.ahead * moved);

@@ -197,7 +197,7 @@ fn seeing(
     seeing_from(recording, None, up, aspect, has, anchor)
 }
 
-/// The same from a direction, if one is given.
+/// A camera that has all wanted places in its picture, looking from a direction if one is given.
 fn seeing_from(
     recording: &Recording,
     from: Option<[f64; 3]>,

@@ -4,6 +4,7 @@
 //! Every row is measured in a process of its own, so that its peak of memory is its own.
 
 use crate::families::solid::Solid;
+use crate::orders::{Axis, Curve, Panel, curves_svg};
 use crate::solid_sizes::peak;
 use pliant::krylov::{
     KktKrylov, KktKrylovOptions, KktMethod, KrylovOptions, KrylovStatus, NearNullSpace, PrimalPreconditioner,
@@ -126,11 +127,62 @@ fn child(numbers: [usize; 4]) -> Result<Vec<f64>, Box<dyn Error>> {
     Ok(text.split_whitespace().map_while(|w| w.parse().ok()).collect())
 }
 
+/// Times of one solid.
+#[derive(Clone, Copy, Debug)]
+pub struct Times {
+    shape: usize,
+    step: usize,
+    unknowns: f64,
+    /// Refill and solution by levels (ms).
+    levels: f64,
+    /// Factor again and solution (ms), where it was measured.
+    factor: Option<f64>,
+}
+
+/// Time over the number of unknowns, a panel for each length of the step.
+pub fn picture(times: &[Times]) -> String {
+    let methods: [(&str, fn(&Times) -> Option<f64>); 2] = [
+        ("levels: refill and solve", |t| Some(t.levels)),
+        ("factor again and solve", |t| t.factor),
+    ];
+    let mut names = Vec::new();
+    let mut panels: Vec<Panel> = STEPS
+        .iter()
+        .map(|h| Panel {
+            title: format!("Steps of {h} s"),
+            subtitle: "linear tetrahedra held at one end, one thread".to_owned(),
+            across: ("unknowns", Axis::Decades(4, 7)),
+            up: ("ms per step", Axis::Decades(1, 5)),
+            curves: Vec::new(),
+        })
+        .collect();
+    for (shape, shape_name) in SHAPES.iter().enumerate() {
+        for (method, time) in methods {
+            for (step, panel) in panels.iter_mut().enumerate() {
+                let own = times.iter().filter(|t| t.shape == shape && t.step == step);
+                panel.curves.push(Curve {
+                    name: names.len(),
+                    points: own.filter_map(|t| Some((t.unknowns, time(t)?))).collect(),
+                    joined: true,
+                });
+            }
+            names.push(format!("{shape_name}, {method}"));
+        }
+    }
+    curves_svg(
+        "Time of a linear step over the size of a solid",
+        &panels,
+        2,
+        &names,
+    )
+}
+
 /// Prints the table; `most` leaves out larger solids.
 ///
 /// # Errors
 /// If something is not solved.
-pub fn table(most: usize) -> Result<(), Box<dyn Error>> {
+pub fn table(most: usize) -> Result<Vec<Times>, Box<dyn Error>> {
+    let mut times = Vec::new();
     println!(
         "| solid | h | unknowns | levels | complexity | set-up ms | refill ms | solve ms | iterations | residual | peak MB, of it assembly | factor: analysis, again, solve ms | peak MB | ratio of solves | of refill and solve |"
     );
@@ -168,11 +220,18 @@ pub fn table(most: usize) -> Result<(), Box<dyn Error>> {
                     ),
                     _ => " |  |  |  |".into(),
                 };
+                times.push(Times {
+                    shape,
+                    step,
+                    unknowns: n,
+                    levels: again + solve,
+                    factor: beside.get(1).zip(beside.get(2)).map(|(a, b)| a + b),
+                });
                 println!(
                     "| {name} | {h} | {n} | {levels} | {complexity:.2} | {first:.0} | {again:.0} | {solve:.0} | {iterations} | {residual:.0e} | {peak:.0}, {assembled:.0} | {columns}"
                 );
             }
         }
     }
-    Ok(())
+    Ok(times)
 }

@@ -40,6 +40,13 @@ pub(crate) fn run(args: &[String]) -> Result<u8, Error> {
     let unpacked = folder.join("unpacked");
     let published: Vec<&Package> = workspace.packages.iter().filter(|p| p.is_published).collect();
     let licence = read(&process::workspace_root()?.join("LICENSE"))?;
+    // Packages of crates that are no more would be members, too.
+    if unpacked.is_dir() {
+        std::fs::remove_dir_all(&unpacked).map_err(|source| Error::File {
+            path: unpacked.clone(),
+            source,
+        })?;
+    }
     let mut lacking = 0;
     for package in &published {
         let name = format!("{}-{}", package.name, package.version);
@@ -108,12 +115,6 @@ fn write_all(
     files: &BTreeMap<String, Vec<u8>>,
 ) -> Result<(), Error> {
     let folder = unpacked.join(package);
-    if folder.is_dir() {
-        std::fs::remove_dir_all(&folder).map_err(|source| Error::File {
-            path: folder.clone(),
-            source,
-        })?;
-    }
     for (path, contents) in files {
         if let Some(inner) = path.strip_prefix(name).and_then(|rest| rest.strip_prefix('/')) {
             write(&folder.join(inner), contents)?;

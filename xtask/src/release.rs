@@ -9,7 +9,7 @@ use std::process::Command;
 
 use crate::error::Error;
 use crate::metadata::Metadata;
-use crate::{flags, process, python};
+use crate::{book, flags, process, python};
 
 /// Shells, and the names of their files of completions.
 const SHELLS: [(&str, &str); 4] = [
@@ -132,13 +132,9 @@ impl Release {
         Err(failed(std::io::Error::other("holds no wheel")))
     }
 
-    /// The book, once there is a task of that name, from the folder that it writes.
+    /// The book, from the folder that its task writes.
     fn add_book(&self) -> Result<u8, Error> {
-        let Some(task) = crate::TASKS.iter().find(|task| task.name == "book") else {
-            println!("no task `book`: the release has no book");
-            return Ok(0);
-        };
-        let code = (task.run)(&[])?;
+        let code = book::run(&[])?;
         if code == 0 {
             copy_all(&self.target.join("book/html"), &self.folder.join("book"))?;
         }

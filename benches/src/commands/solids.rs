@@ -8,9 +8,10 @@
 //! matrix, assembled and not, instead. `--sizes` prints the tables of solids of 3,000 to 300,000
 //! degrees of freedom instead, on one thread and on two, with memory and what the machine could do;
 //! `--multilevel` prints the table of conjugate gradients with smoothed aggregation of 30,000 to 3
-//! million degrees of freedom, beside the factor; `--memory` that of cantilevers of 30,000 to a
-//! million unknowns against beam theory, with the peak of memory of a run; `--solvers` those of
-//! steps and rests by a factor and by the automatic choice; `--most N` leaves out larger ones.
+//! million degrees of freedom, beside the factor, and with `--write` draws its times as a picture of
+//! the book; `--memory` that of cantilevers of 30,000 to a million unknowns against beam theory, with
+//! the peak of memory of a run; `--solvers` those of steps and rests by a factor and by the automatic
+//! choice; `--most N` leaves out larger ones.
 //! `--beams` prints the beam in tetrahedra of the comparison with other programs, and the parts of
 //! its steps. With the feature `peers`, `--peers` prints the beam in tetrahedra alone, beside
 //! Rapier's soft bodies.
@@ -18,7 +19,7 @@
 mod beams;
 mod solvers;
 
-use super::Ended;
+use super::{Ended, write_picture};
 use pliant::continuum::{Mesh, Solid, StrainEnergy};
 use pliant::prelude::*;
 use pliant_benches::solid_levels;
@@ -33,7 +34,7 @@ pub(super) fn run(arguments: &[String]) -> Ended {
     let mut threads = 1;
     let mut solvers = false;
     let (mut beam, mut beams, mut sizes, mut products, mut most) = (true, false, false, false, usize::MAX);
-    let (mut multilevel, mut memory) = (false, false);
+    let (mut multilevel, mut memory, mut write) = (false, false, false);
     let mut arguments = arguments.iter();
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
@@ -44,6 +45,7 @@ pub(super) fn run(arguments: &[String]) -> Ended {
             "--products" => products = true,
             "--multilevel" => multilevel = true,
             "--memory" => memory = true,
+            "--write" => write = true,
             "--one-memory" => {
                 let [kind, size] = [number(arguments.next())?, number(arguments.next())?];
                 return done(solid_memory::measure_one(kind, size));
@@ -70,7 +72,7 @@ pub(super) fn run(arguments: &[String]) -> Ended {
             "--threads" => threads = number(arguments.next())?,
             other => {
                 return Err(format!(
-                    "unknown argument `{other}`; there are `--times`, `--beams`, `--threads N`, `--products`, `--sizes`, `--multilevel`, `--memory`, `--solvers`, `--most N`, `--peers`"
+                    "unknown argument `{other}`; there are `--times`, `--beams`, `--threads N`, `--products`, `--sizes`, `--multilevel`, `--write`, `--memory`, `--solvers`, `--most N`, `--peers`"
                 )
                 .into());
             }
@@ -86,7 +88,11 @@ pub(super) fn run(arguments: &[String]) -> Ended {
         return done(solid_products::table(threads));
     }
     if multilevel {
-        return done(solid_levels::table(most));
+        let times = solid_levels::table(most)?;
+        if write {
+            write_picture("solid-sizes.svg", &solid_levels::picture(&times))?;
+        }
+        return Ok(ExitCode::SUCCESS);
     }
     if memory {
         return done(solid_memory::table(most));

@@ -2,9 +2,12 @@
 
 mod values;
 
+use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand};
 use pliant_run::Every;
-use pliant_scene::{LARGEST_SCENE, Limits, Number, Reading, SceneError, SceneFile, Settings, ThreadChoice};
+use pliant_scene::{
+    INTEGRATORS, LARGEST_SCENE, Limits, Number, Reading, SceneError, SceneFile, Settings, ThreadChoice,
+};
 use pliant_sweep::plan::MOST_JOBS;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -515,6 +518,9 @@ pub(crate) struct Timing {
     /// Length of a step in seconds, instead of the scene's
     #[arg(long, value_name = "H", allow_negative_numbers = true)]
     pub(crate) step: Option<f64>,
+    /// Integrator, with the numbers that it has by default, instead of the scene's
+    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(INTEGRATORS.map(|(name, _)| name)))]
+    pub(crate) integrator: Option<String>,
 }
 
 impl Timing {
@@ -522,7 +528,9 @@ impl Timing {
     pub(crate) fn words(&self) -> Vec<String> {
         let all = [("--duration", self.duration), ("--step", self.step)];
         let word = |(name, value): (&str, Option<f64>)| Some(format!("{name}={:?}", value?));
-        all.into_iter().filter_map(word).collect()
+        let integrator = self.integrator.iter();
+        let integrator = integrator.map(|name| format!("--integrator={name}"));
+        all.into_iter().filter_map(word).chain(integrator).collect()
     }
 }
 
@@ -604,6 +612,7 @@ impl Scene {
             parameters: self.set.clone(),
             step: timing.and_then(|timing| timing.step),
             duration: timing.and_then(|timing| timing.duration),
+            integrator: timing.and_then(|timing| timing.integrator.clone()),
             limits: Limits {
                 elements: bounds.max_elements.unwrap_or(default.elements),
                 mesh_bytes: bounds.max_file_size.map_or(default.mesh_bytes, mebibytes),

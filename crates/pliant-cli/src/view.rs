@@ -48,7 +48,10 @@ fn check(arguments: &Arguments) -> Result<(), SceneError> {
     let settings = arguments
         .scene
         .settings(Some(&arguments.timing), arguments.threads);
-    let is_given = !settings.parameters.is_empty() || settings.step.is_some() || settings.duration.is_some();
+    let is_given = !settings.parameters.is_empty()
+        || settings.step.is_some()
+        || settings.duration.is_some()
+        || settings.integrator.is_some();
     match is_given {
         true => file.build(&settings).map(drop),
         false => Ok(()),

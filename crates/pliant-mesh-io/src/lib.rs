@@ -1,5 +1,5 @@
 //! Mesh readers: Gmsh MSH (1, 2.2 and 4.1), VTK (legacy, VTU, VTP), Abaqus and TetGen for volumes
-//! and surfaces; Wavefront OBJ, STL and PLY for surfaces. Text and binary, where a format has both.
+//! and surfaces; Wavefront OBJ, STL, PLY, OFF and GTS for surfaces. Text and binary, where a format has both.
 //!
 //! A [`Mesh`] is what a file says, with no unit conversion: coordinates are in the file's unit of
 //! length. The readers take anything a user can feed them: they never panic, never reserve memory
@@ -21,11 +21,13 @@ mod cursor;
 mod elements;
 mod error;
 mod file;
+mod gts;
 mod msh;
 mod msh1;
 mod msh2;
 mod msh4;
 mod obj;
+mod off;
 mod ply;
 mod stl;
 mod tetgen;
@@ -35,16 +37,18 @@ mod vtk;
 pub use abaqus::parse_abaqus;
 pub use error::{Location, MeshError};
 pub use file::read_file;
+pub use gts::parse_gts;
 pub use msh::parse_msh;
 pub use obj::parse_obj;
+pub use off::parse_off;
 pub use ply::parse_ply;
 pub use stl::parse_stl;
 pub use tetgen::{TetgenFiles, parse_tetgen};
 pub use vtk::{parse_vtk, parse_vtk_xml};
 
 /// The file name extensions that [`read_mesh`] knows.
-pub const MESH_EXTENSIONS: [&str; 10] = [
-    "obj", "msh", "vtk", "vtu", "vtp", "inp", "node", "ele", "stl", "ply",
+pub const MESH_EXTENSIONS: [&str; 12] = [
+    "obj", "msh", "vtk", "vtu", "vtp", "inp", "node", "ele", "stl", "ply", "off", "gts",
 ];
 
 /// The largest file that [`read_mesh`] reads, in bytes: 256 MiB.
@@ -334,6 +338,8 @@ pub fn read_mesh_within(path: &Path, most: u64) -> Result<Mesh, MeshError> {
         "inp" => parse_abaqus(&text(read(path)?)),
         "stl" => parse_stl(&read(path)?),
         "ply" => parse_ply(&read(path)?),
+        "off" => parse_off(&text(read(path)?)),
+        "gts" => parse_gts(&text(read(path)?)),
         "node" | "ele" => {
             let [nodes, elements, faces] = tetgen_files(path);
             let faces = if faces.exists() {

@@ -46,6 +46,19 @@ impl<'a> Words<'a> {
         real(self.line, expected, self.next())
     }
 
+    /// The next word as one of so many vertices, numbered from `first`; its index from zero.
+    pub(super) fn vertex(&mut self, expected: &str, first: i64, vertices: usize) -> Result<u32, MeshError> {
+        let index: i64 = self.number(expected)?;
+        match u32::try_from(index.saturating_sub(first)) {
+            Ok(vertex) if (vertex as usize) < vertices => Ok(vertex),
+            _ => Err(MeshError::BadIndex {
+                place: Location::Line(self.line),
+                index,
+                vertices,
+            }),
+        }
+    }
+
     /// Three coordinates of a vertex.
     pub(super) fn position(&mut self) -> Result<[f64; 3], MeshError> {
         Ok([

@@ -54,6 +54,7 @@ mod units;
 mod values;
 
 pub use courses::{InputCourse, Varying};
+pub use run::INTEGRATORS;
 pub use statics::StaticsPlan;
 
 use super::controller::Controller;
@@ -108,6 +109,8 @@ pub struct Settings {
     pub step: Option<f64>,
     /// Simulated time, instead of the file's.
     pub duration: Option<f64>,
+    /// Name of the integrator, one of [`INTEGRATORS`], instead of the file's.
+    pub integrator: Option<String>,
     /// The most that the scene may ask for.
     pub limits: Limits,
     /// Directories that the scene may read meshes in, beside its own. A mesh elsewhere is an error,
@@ -220,8 +223,19 @@ pub struct BuiltScene {
     pub mesh_files: Vec<InputFile>,
     /// The files that it includes.
     pub included: Vec<InputFile>,
-    /// The length of a step and the duration that were given beside the file.
-    pub given: [Option<f64>; 2],
+    /// Settings of the run that were given beside the file.
+    pub given: Given,
+}
+
+/// Settings of a run that were given beside the scene's file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Given {
+    /// Length of a step in seconds.
+    pub step: Option<f64>,
+    /// Simulated time in seconds.
+    pub duration: Option<f64>,
+    /// Name of the integrator.
+    pub integrator: Option<String>,
 }
 
 /// The text of a scene, to show where something was said.
@@ -538,7 +552,11 @@ pub(super) fn assemble(file: &SceneFile, settings: &Settings) -> Result<BuiltSce
         meshes: builder.files.checksum(),
         mesh_files: builder.files.read(),
         included: file.included.clone(),
-        given: [settings.step, settings.duration],
+        given: Given {
+            step: settings.step,
+            duration: settings.duration,
+            integrator: settings.integrator.clone(),
+        },
     })
 }
 

@@ -53,8 +53,8 @@ mod state_file;
 mod texts;
 
 pub use assemble::{
-    BuiltScene, Hold, InputCourse, Limits, Places, RunPlan, Settings, StaticsPlan, ThreadChoice, Varying,
-    extent,
+    BuiltScene, Given, Hold, INTEGRATORS, InputCourse, Limits, Places, RunPlan, Settings, StaticsPlan,
+    ThreadChoice, Varying, extent,
 };
 pub use controller::{ControlLaw, Controller};
 pub use course::Course;

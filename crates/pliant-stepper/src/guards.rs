@@ -32,9 +32,13 @@ pub enum EventKind {
     },
 }
 
-/// The rows that are left out.
+/// The rows that are left out, and the part of a step that is taken.
 #[derive(Debug, Default)]
 pub struct Guards {
+    /// Whether the present step is the short one in which a located impact is taken: there hard rows
+    /// of the theta method hold velocities, since a gap that they took back in so short a time would
+    /// be a blow, and impulses over its length are no forces of the next step.
+    pub in_impact: bool,
     shut: bool,
     rows: Vec<usize>,
     /// The least gap of what is left out, at the start of the step.
@@ -97,8 +101,8 @@ pub struct Closing {
     /// Opening up to which a guard that has carried a force stays closed (m, rad); at no more speed
     /// (m/s, rad/s) it does not strike.
     pub allowed: f64,
-    /// Contacts alone that have restitution: nothing else is left out, and neither are those of them
-    /// that bounce off.
+    /// Contacts and rows alone that have restitution: nothing else is left out, and neither are those
+    /// of them that rest.
     pub bouncing: bool,
 }
 
@@ -173,15 +177,18 @@ impl Guards {
             touching.sort_unstable();
             c.detection.guards.shut = true;
         }
-        for group in model.row_groups().iter().filter(|_| !bouncing) {
+        let is_guarded = |group: &&RowGroup| !bouncing || has_restitution(model, group);
+        for group in model.row_groups().iter().filter(is_guarded) {
             let Some(sign) = open_side(model, group) else {
                 continue;
             };
             for row in group.first_row..group.first_row + group.size * group.count {
                 let gap = row_gap(model, motion, group, row, sign);
                 let carried = motion.multipliers[row] != 0.0;
-                if gap.touches(carried, soon, h, allowed) {
-                    due |= gap.strikes(carried, allowed);
+                let leaves = bouncing && h * gap.rate > allowed;
+                let rests = bouncing && gap.rests(h, allowed);
+                if !leaves && (rests || gap.touches(carried, soon, h, allowed)) {
+                    due |= gap.strikes(carried, allowed) && !rests;
                 } else {
                     self.rows.push(row);
                     nearest = nearest.min(gap.gap);
@@ -257,6 +264,14 @@ impl Guards {
             nearest = Nearest::of(nearest, Some(Nearest { gap, kind }));
         }
         nearest
+    }
+}
+
+/// Whether rows bounce.
+pub fn has_restitution(model: &Problem, group: &RowGroup) -> bool {
+    match group.component {
+        ComponentId::Constraint(i) => model.constraints()[i].component.restitution > 0.0,
+        ComponentId::ForceField(_) | ComponentId::Mass(_) => false,
     }
 }
 

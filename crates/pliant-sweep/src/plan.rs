@@ -106,6 +106,7 @@ fn expected(parameters: &BTreeMap<String, f64>, inputs: &Inputs) -> BTreeMap<Str
         ("inputs.meshes", Value::from(inputs.meshes.as_str())),
         ("inputs.step", Value::from(inputs.step)),
         ("inputs.duration", Value::from(inputs.duration)),
+        ("inputs.integrator", Value::from(inputs.integrator.clone())),
     ];
     let given = given.map(|(name, value)| (name.to_owned(), value));
     parameters.chain(given).collect()

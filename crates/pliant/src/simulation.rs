@@ -19,6 +19,7 @@ use pliant_model::{
     ComponentId, ElementIndex, Energies, JointHandle, Model, NodeId, Pose, Problem, RowGroup, State,
 };
 use pliant_stepper::contact::step;
+use pliant_stepper::guards::has_restitution;
 use pliant_stepper::method::{Examination, Method, Methods, capabilities, examine, stability, try_rows};
 use pliant_stepper::motion::Motion;
 use pliant_stepper::observe::{
@@ -187,7 +188,14 @@ impl Simulation {
 
     /// Whether steps are taken in parts that end at impacts.
     pub(crate) fn locates_impacts(&self) -> bool {
-        self.options.contacts.locate_impacts && self.system.contacts.is_some()
+        let model = &self.system.model;
+        let bounces = || {
+            model
+                .row_groups()
+                .iter()
+                .any(|group| has_restitution(model, group))
+        };
+        self.options.contacts.locate_impacts && (self.system.contacts.is_some() || bounces())
     }
 
     /// A step without halves. The motion is as before if it fails.
@@ -224,6 +232,7 @@ impl Simulation {
         self.record_before(h, keep_treatments);
         self.options
             .write_scheme(&self.system.model, h, weights, &mut self.scheme)?;
+        self.scheme.velocity_rows |= self.system.guards.in_impact;
         self.system.configure(&self.options)?;
         if !keep_treatments {
             self.choose_treatments(h)?;

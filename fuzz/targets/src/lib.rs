@@ -12,8 +12,8 @@ use std::path::{Component, Path};
 use pliant::{Checkpoint, WorkLimits};
 use pliant_lab::exchange::{Layout, Record, read_matrix_market, write_matrix_market};
 use pliant_mesh_io::{
-    Mesh, MeshError, TetgenFiles, parse_abaqus, parse_msh, parse_obj, parse_ply, parse_stl, parse_tetgen,
-    parse_vtk, parse_vtk_xml,
+    Mesh, MeshError, TetgenFiles, parse_abaqus, parse_gts, parse_msh, parse_obj, parse_off, parse_ply,
+    parse_stl, parse_tetgen, parse_vtk, parse_vtk_xml,
 };
 use pliant_output::directory::{Manifest, ResultDirectory, RunInfo};
 use pliant_run::Runner;
@@ -60,11 +60,13 @@ pub const TARGETS: [Target; 23] = [
         seeds: &[("scenes/meshes", "inp")],
         ..plain("mesh_inp", mesh_inp)
     },
+    plain("mesh_gts", mesh_gts),
     plain("mesh_msh", mesh_msh),
     Target {
         seeds: &[("scenes/meshes", "obj")],
         ..plain("mesh_obj", mesh_obj)
     },
+    plain("mesh_off", mesh_off),
     Target {
         seeds: &[("scenes/meshes", "ply")],
         ..plain("mesh_ply", mesh_ply)
@@ -324,6 +326,16 @@ pub fn mesh_obj(data: &[u8]) {
 /// An STL file, of text or binary.
 pub fn mesh_stl(data: &[u8]) {
     mesh(parse_stl(data));
+}
+
+/// An OFF file.
+pub fn mesh_off(data: &[u8]) {
+    mesh(parse_off(&String::from_utf8_lossy(data)));
+}
+
+/// A GTS file.
+pub fn mesh_gts(data: &[u8]) {
+    mesh(parse_gts(&String::from_utf8_lossy(data)));
 }
 
 /// A PLY file.

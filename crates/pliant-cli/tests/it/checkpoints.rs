@@ -174,6 +174,11 @@ fn a_checkpoint_of_something_else_is_refused() {
     };
     refused(&["--set", "n=5"], 2, "parameter `n` is 3 there and 5 here");
     refused(&["--step", "0.02"], 2, "the step (s) is 0.01 there and 0.02 here");
+    refused(
+        &["--integrator", "Theta"],
+        2,
+        "the integrator is that of the scene there and `Theta` here",
+    );
     refused(&["--no-files"], 2, "cannot be used with");
     fs::write(&file, format!("{text} // another weight\n")).unwrap();
     refused(&[], 2, "the scene file or one that it includes has changed since");

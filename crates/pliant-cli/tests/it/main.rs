@@ -14,6 +14,7 @@ mod gradients;
 mod ik;
 mod import;
 mod info;
+mod methods;
 mod modes;
 mod plots;
 mod render;

@@ -2,8 +2,8 @@
 
 use super::samples::{Flavour, cube, mixed};
 use super::{
-    Mesh, decks, parse_abaqus, parse_msh, parse_obj, parse_ply, parse_stl, parse_tetgen, parse_vtk,
-    parse_vtk_xml, surfaces, vtk,
+    Mesh, decks, gts, off, parse_abaqus, parse_gts, parse_msh, parse_obj, parse_off, parse_ply, parse_stl,
+    parse_tetgen, parse_vtk, parse_vtk_xml, surfaces, vtk,
 };
 use pliant_mesh_io::TetgenFiles;
 use proptest::collection::vec;
@@ -50,6 +50,8 @@ fn feed(bytes: &[u8]) {
         parse_obj(&text),
         parse_stl(bytes),
         parse_ply(bytes),
+        parse_off(&text),
+        parse_gts(&text),
         parse_abaqus(&text),
         parse_vtk(bytes),
         parse_vtk_xml(bytes),
@@ -88,6 +90,8 @@ fn corpus() -> Vec<(&'static str, Vec<u8>)> {
     }
     let flavours = vtk::Flavour::all();
     files.extend([0, 1, 5, 9, 13, 17, 21].map(|k| ("mesh_vtu", vtk::vtu(flavours[k]))));
+    files.push(("mesh_off", off::BOX.as_bytes().to_vec()));
+    files.push(("mesh_gts", gts::TETRAHEDRON.as_bytes().to_vec()));
     files
 }
 

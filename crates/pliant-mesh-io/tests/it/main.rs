@@ -2,16 +2,18 @@
 #![allow(clippy::unwrap_used, reason = "a test that fails says where")]
 
 use pliant_mesh_io::{
-    Location, Mesh, MeshError, parse_abaqus, parse_msh, parse_obj, parse_ply, parse_stl, parse_tetgen,
-    parse_vtk, parse_vtk_xml, read_mesh,
+    Location, Mesh, MeshError, parse_abaqus, parse_gts, parse_msh, parse_obj, parse_off, parse_ply,
+    parse_stl, parse_tetgen, parse_vtk, parse_vtk_xml, read_mesh,
 };
 
 mod bounds;
 mod cells;
 mod decks;
 mod garbage;
+mod gts;
 mod msh;
 mod obj;
+mod off;
 mod samples;
 mod surfaces;
 mod vtk;
@@ -59,6 +61,8 @@ fn files_are_read_by_extension() {
     for (name, file, triangles) in [
         ("a.stl", surfaces::stl_binary(), 12),
         ("a.ply", surfaces::ply(Some(true)), 12),
+        ("a.off", off::BOX.as_bytes().to_vec(), 12),
+        ("a.gts", gts::TETRAHEDRON.as_bytes().to_vec(), 4),
         ("a.inp", decks::abaqus().into_bytes(), 0),
         ("a.vtk", vtk::legacy(true, false), 0),
         ("a.vtu", vtk::vtu(vtk::Flavour::all()[3]), 0),
@@ -73,7 +77,7 @@ fn files_are_read_by_extension() {
         assert!(
             unknown
                 .to_string()
-                .contains("supported: obj, msh, vtk, vtu, vtp, inp, node, ele, stl, ply"),
+                .contains("supported: obj, msh, vtk, vtu, vtp, inp, node, ele, stl, ply, off, gts"),
             "{unknown}"
         );
     }

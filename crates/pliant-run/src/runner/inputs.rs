@@ -19,6 +19,9 @@ pub struct Inputs {
     pub step: Option<f64>,
     /// The simulated time that was given, in seconds.
     pub duration: Option<f64>,
+    /// The name of the integrator that was given.
+    #[serde(default)]
+    pub integrator: Option<String>,
 }
 
 impl Inputs {
@@ -28,8 +31,9 @@ impl Inputs {
             scene: format!("{:08x}", crc32fast::hash(scene.text().as_bytes())),
             included: scene.included.iter().map(checksum).collect(),
             meshes: format!("{:08x}", scene.meshes),
-            step: scene.given[0],
-            duration: scene.given[1],
+            step: scene.given.step,
+            duration: scene.given.duration,
+            integrator: scene.given.integrator.clone(),
         }
     }
 }

@@ -9,6 +9,7 @@ use pliant::contact::{FrictionCoupling, Impacts, Restitution};
 use pliant::kkt::{GeometricStiffness, GeometricTerms};
 use pliant::solvers::DirectOptions;
 use pliant::{Accuracy, Integrator, LinearSolver, Stabilisation, Tolerances, WorkLimits};
+use pliant_expression::suggest;
 
 /// Every step leaves a line in the energy table.
 const MOST_STEPS: usize = 10_000_000;
@@ -68,7 +69,10 @@ pub(super) fn plan(builder: &mut Builder<'_>, run: &Run, settings: &Settings) ->
         let at = [Where::Key("locate_impacts"), Where::Key("run")];
         return builder.wrong(&at, message, Some(help.to_owned()));
     }
-    builder.options.integrator = integrator(builder, &run.integrator)?;
+    builder.options.integrator = match &settings.integrator {
+        Some(name) => integrator_named(name)?,
+        None => integrator(builder, &run.integrator)?,
+    };
     if let Some(tolerance) = &run.newton_tolerance {
         builder.options.tuning.newton.tolerance =
             builder.positive(tolerance, Where::Key("newton_tolerance"))?;
@@ -265,6 +269,43 @@ fn work_limits(builder: &mut Builder<'_>, run: &Run) -> Result<()> {
     Ok(())
 }
 
+/// Integrators by their names in scenes, with the numbers that they have by default.
+pub const INTEGRATORS: [(&str, fn() -> Integrator); 15] = [
+    ("Sdirk2", || Integrator::Sdirk2),
+    ("Theta", || Integrator::Theta),
+    ("Nonlinear", || Integrator::Nonlinear),
+    ("GeneralisedAlpha", || Integrator::generalised_alpha(RADIUS)),
+    ("Newmark", || Integrator::newmark(NEWMARK[0], NEWMARK[1])),
+    ("Bdf2", Integrator::bdf2),
+    ("Bdf3", Integrator::bdf3),
+    ("EnergyMomentum", || Integrator::EnergyMomentum),
+    ("Rattle", || Integrator::Rattle),
+    ("Rattle4", || Integrator::Rattle4),
+    ("Rattle6", || Integrator::Rattle6),
+    ("SymplecticEuler", || Integrator::SymplecticEuler),
+    ("ForwardEuler", || Integrator::ForwardEuler),
+    ("RungeKutta2", || Integrator::RungeKutta2),
+    ("RungeKutta4", || Integrator::RungeKutta4),
+];
+
+/// The share of what is far too fast that generalised-alpha leaves in a step.
+const RADIUS: f64 = 0.8;
+
+/// Newmark's weights of positions and velocities: the trapezoidal rule.
+const NEWMARK: [f64; 2] = [0.25, 0.5];
+
+/// The integrator of a name that was given beside the file.
+fn integrator_named(name: &str) -> Result<Integrator> {
+    let found = INTEGRATORS.iter().find(|(own, _)| *own == name);
+    found.map(|(_, make)| make()).ok_or_else(|| {
+        let names = INTEGRATORS.iter().map(|(own, _)| *own);
+        SceneError::Setting {
+            message: format!("there is no integrator `{name}`"),
+            help: suggest::hint(name, "integrators", names),
+        }
+    })
+}
+
 fn integrator(builder: &Builder<'_>, spec: &IntegratorSpec) -> Result<Integrator> {
     // A number of an integrator, between two bounds.
     let within = |number: Option<&Amount>, default: f64, key, (least, most): (f64, f64), help: &str| {
@@ -285,14 +326,14 @@ fn integrator(builder: &Builder<'_>, spec: &IntegratorSpec) -> Result<Integrator
         IntegratorSpec::Nonlinear => Integrator::Nonlinear,
         IntegratorSpec::GeneralisedAlpha(g) => {
             let help = "1 damps nothing, 0 takes what is far too fast in one step";
-            Integrator::generalised_alpha(within(g.radius.as_deref(), 0.8, "radius", (0.0, 1.0), help)?)
+            Integrator::generalised_alpha(within(g.radius.as_deref(), RADIUS, "radius", (0.0, 1.0), help)?)
         }
         IntegratorSpec::Newmark(n) => {
             let help = "0.25 and 0.5 are the trapezoidal rule";
-            let position = within(n.position.as_deref(), 0.25, "position", (0.01, 2.0), help)?;
+            let position = within(n.position.as_deref(), NEWMARK[0], "position", (0.01, 2.0), help)?;
             Integrator::newmark(
                 position,
-                within(n.velocity.as_deref(), 0.5, "velocity", (0.01, 2.0), help)?,
+                within(n.velocity.as_deref(), NEWMARK[1], "velocity", (0.01, 2.0), help)?,
             )
         }
         IntegratorSpec::Bdf2 => Integrator::bdf2(),

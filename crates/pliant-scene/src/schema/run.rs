@@ -144,7 +144,7 @@ pub struct Run {
     /// The law of impacts.
     #[serde(default)]
     pub restitution_law: Restitution,
-    /// Whether steps are taken in parts that end where contacts with restitution close.
+    /// Whether steps are taken in parts that end where contacts or limits with restitution close.
     #[serde(default)]
     pub locate_impacts: bool,
     /// Whether no step may stand in which surfaces pass through each other; they need a radius.

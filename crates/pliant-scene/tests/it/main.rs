@@ -20,7 +20,7 @@ mod starts;
 mod tables;
 mod units;
 
-use pliant_scene::{BuiltScene, Format, Number, SceneError, SceneFile, Settings, ThreadChoice};
+use pliant_scene::{BuiltScene, Format, INTEGRATORS, Number, SceneError, SceneFile, Settings, ThreadChoice};
 
 fn build_with(text: &str, settings: &Settings) -> Result<BuiltScene, SceneError> {
     SceneFile::from_text("a.ron".as_ref(), text, Format::Ron)?.build(settings)
@@ -28,6 +28,48 @@ fn build_with(text: &str, settings: &Settings) -> Result<BuiltScene, SceneError>
 
 fn build(text: &str) -> Result<BuiltScene, SceneError> {
     build_with(text, &Settings::default())
+}
+
+/// Each integrator of scenes has its name for settings, and another name is an error that proposes one.
+#[test]
+fn integrators_are_named_as_in_scenes() {
+    let scene = |how: &str| {
+        format!(
+            "(run: (duration: 1, step: 0.1{how}), nodes: [Particles(name: \"p\", positions: [(0, 0, 0)], mass: 1)])"
+        )
+    };
+    let named = |name: &str| {
+        let integrator = Some(name.to_owned());
+        let settings = Settings {
+            integrator,
+            ..Settings::default()
+        };
+        build_with(&scene(", integrator: Bdf2"), &settings)
+    };
+    for (name, make) in INTEGRATORS {
+        let expected = format!("{:?}", make());
+        let found = |built: BuiltScene| format!("{:?}", built.options.integrator);
+        assert_eq!(found(named(name).unwrap()), expected, "{name}");
+        // Those with numbers are written with brackets.
+        let numbers = if ["GeneralisedAlpha", "Newmark"].contains(&name) {
+            "()"
+        } else {
+            ""
+        };
+        let written = build(&scene(&format!(", integrator: {name}{numbers}"))).unwrap();
+        assert_eq!(found(written), expected, "{name}");
+    }
+    let error = named("Teta").unwrap_err().to_string();
+    assert!(error.contains("did you mean `Theta`?"), "{error}");
+    // The language lists these, and no others.
+    let error = build(&scene(", integrator: Zzzzzzzzzzzz"))
+        .unwrap_err()
+        .to_string();
+    let (_, listed) = error.split_once("help: ").unwrap();
+    assert_eq!(listed.matches(',').count() + 1, INTEGRATORS.len(), "{error}");
+    for (name, _) in INTEGRATORS {
+        assert!(listed.contains(&format!("`{name}`")), "{name}: {error}");
+    }
 }
 
 /// Settings that give parameters other values.

@@ -181,9 +181,9 @@ pub struct ContactOptions {
     pub impacts: Impacts,
     /// The law of impacts.
     pub restitution: Restitution,
-    /// Whether steps are taken in parts that end where contacts with restitution close, so that
-    /// bodies bounce when they touch the other one, not at an end of the step. Up to sixteen impacts
-    /// in each step; further ones are in the last part.
+    /// Whether steps are taken in parts that end where contacts or limits with restitution close, so
+    /// that bodies bounce when they touch the other one, not at an end of the step. Up to sixteen
+    /// impacts in each step; further ones are in the last part.
     pub locate_impacts: bool,
     /// Whether no step may stand in which surfaces (cloth, cables, meshes, the surfaces of solids)
     /// pass through each other, or come nearer than a tenth of their thickness, on the straight way

@@ -293,6 +293,7 @@ fn solve_in_passes(
         if trace.geometry_passes >= system.options.tuning.geometry_passes
             || step::has_taken_impacts(system)
             || system.rows.lowered.any_rebounds()
+            || system.guards.in_impact
             || !system.refresh_multipliers(scheme, multipliers)
         {
             return Ok(solved);

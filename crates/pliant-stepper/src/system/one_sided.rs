@@ -187,6 +187,7 @@ pub(crate) fn find(system: &mut System, motion: &Motion, end: StepEnd) {
         }
         let rounding = LazyCell::new(|| rounding(system, &motion.state, group));
         let rows = 0..group.size * group.count;
+        let rows = rows.filter(|k| !system.guards.leave_out(group.first_row + k));
         found.extend(rows.filter_map(|k| {
             let row = GroupRow { group, k };
             lowered_row(system, motion, row, end, || *rounding)

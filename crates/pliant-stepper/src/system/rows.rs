@@ -97,10 +97,10 @@ impl System {
         self.law_multipliers(motion);
     }
 
-    /// After a step: the law for soft rows, the solution for the others. Where limits bounced these are
-    /// impulses over the length of that step, and no forces of the next one: those of before stay.
+    /// After a step: the law for soft rows, the solution for the others. In the short step of a located
+    /// impact these are impulses over its length, and no forces of the next one: those of before stay.
     pub fn lag_multipliers(&mut self, motion: &mut Motion) {
-        if !self.rows.lowered.any_rebounds() {
+        if !self.guards.in_impact {
             motion.lagged.copy_from_slice(&motion.multipliers);
         }
         self.law_multipliers(motion);

@@ -3,15 +3,15 @@
 //!
 //! A step of one length puts an impact at its start or its end, so that the motion jumps where
 //! another step becomes the one that lands, and its velocity misses what forces do in a part of a
-//! step. Here contacts with restitution that are open take no part in the motion until one of them
-//! closes; then a short step takes the impact, and the rest of the step goes on.
+//! step. Here contacts and limits with restitution that are open take no part in the motion until one
+//! of them closes; then a short step takes the impact, and the rest of the step goes on.
 
 use super::bracket::Bracket;
 use super::retry::together;
 use super::{Conditions, retry};
 use crate::{Error, Integrator, Simulation, StepReport};
 use pliant_stepper::contact::step::find_present;
-use pliant_stepper::guards::{Closing, EventKind, Nearest, Way};
+use pliant_stepper::guards::{Closing, EventKind, Nearest, Way, has_restitution};
 use pliant_stepper::sleep;
 use pliant_stepper::system::System;
 
@@ -37,7 +37,7 @@ const ROUNDINGS: f64 = 100.0;
 pub(crate) enum PartEnd {
     /// With the step.
     Whole,
-    /// Where an impact is due, of this contact.
+    /// Where an impact is due, of this contact or limit.
     BeforeImpact(EventKind),
     /// With an impact behind it.
     AfterImpact,
@@ -93,7 +93,10 @@ fn parts<E: From<Error>>(
         let (mut report, part) = if is_due && SHORT * h < left {
             impacts += 1;
             let (h, end) = (SHORT * h, PartEnd::AfterImpact);
-            (retry::step(simulation, h)?, TakenPart { h, end })
+            simulation.system.guards.in_impact = true;
+            let taken = retry::step(simulation, h);
+            simulation.system.guards.in_impact = false;
+            (taken?, TakenPart { h, end })
         } else if is_due || impacts == MOST {
             passed = !is_due;
             (retry::step(simulation, left)?, TakenPart::whole(left))
@@ -245,13 +248,17 @@ fn attempt(simulation: &mut Simulation, h: f64) -> Result<Option<(StepReport, Op
     Ok(Some((report, system.guards.nearest(system, motion, way))))
 }
 
-/// The largest position of the nodes that collide.
+/// The largest position of the nodes that collide or have limits that bounce.
 fn largest_position(simulation: &Simulation) -> f64 {
-    let contacts = simulation.system.contacts.as_ref();
-    let nodes = contacts.map_or(&[][..], |c| c.detection.nodes());
+    let System { model, contacts, .. } = &simulation.system;
+    let nodes = contacts.as_ref().map_or(&[][..], |c| c.detection.nodes());
+    let groups = model.row_groups().iter();
+    let bouncing = groups.filter(|group| has_restitution(model, group));
     let ranges = nodes
         .iter()
-        .map(|node| simulation.system.model.node(*node).position_range());
+        .copied()
+        .chain(bouncing.map(|group| group.node))
+        .map(|node| model.node(node).position_range());
     let positions = ranges.flat_map(|range| &simulation.motion.state.positions[range]);
     positions.fold(0.0, |most, x| most.max(x.abs()))
 }

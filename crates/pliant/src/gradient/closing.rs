@@ -23,7 +23,8 @@ pub(super) struct ClosingGap {
 /// The contact of the next part whose gap has closed at a time.
 ///
 /// # Errors
-/// [`GradientError::NotBuilt`] if it carried no impulse, or is where fast bodies will meet.
+/// [`GradientError::NotBuilt`] if it carried no impulse, is where fast bodies will meet, or is a limit
+/// of a joint.
 pub(super) fn closing_contact(
     contacts: &[TakenContact],
     kind: EventKind,
@@ -43,6 +44,9 @@ pub(super) fn closing_contact(
             refuse("its place depends on velocities: choose a shorter step")
         }
         Some((index, _)) => Ok(index),
+        None if matches!(kind, EventKind::Row { .. }) => {
+            refuse("the time at which a limit is reached has no derivative: leave `locate_impacts` out")
+        }
         None => refuse("it has no impulse"),
     }
 }

@@ -19,6 +19,9 @@ pub(in crate::runner) struct Identity {
     /// Whether pictures and lines of tables are kept.
     #[serde(default = "yes")]
     pub(in crate::runner) records: bool,
+    /// The integrator that was given beside the file; empty for the file's.
+    #[serde(default)]
+    pub(in crate::runner) integrator: String,
     /// Whether velocities of bodies are kept.
     #[serde(default)]
     pub(in crate::runner) trajectory: bool,
@@ -38,6 +41,7 @@ impl Identity {
             step: scene.plan.step,
             duration: scene.plan.duration,
             records: true,
+            integrator: scene.given.integrator.clone().unwrap_or_default(),
             trajectory: false,
         }
     }
@@ -65,6 +69,13 @@ impl Identity {
         let mut pairs = values(self).into_iter().zip(values(here));
         if let Some(((name, there), (_, here))) = pairs.find(|(a, b)| a.1.to_bits() != b.1.to_bits()) {
             return Some(both(&name, there.to_string(), here.to_string()));
+        }
+        if self.integrator != here.integrator {
+            let name = |identity: &Self| match identity.integrator.as_str() {
+                "" => "that of the scene".to_owned(),
+                name => format!("`{name}`"),
+            };
+            return Some(both("the integrator", name(self), name(here)));
         }
         if self.meshes != here.meshes {
             return Some("a mesh that the scene reads has changed since".to_owned());

@@ -470,7 +470,7 @@ impl Projection {
             let node = model.node(group.node);
             for k in 0..group.size * group.count {
                 let row = group.first_row + k;
-                if system.sleep.holds_row(row) {
+                if system.sleep.holds_row(row) || system.guards.leave_out(row) {
                     continue;
                 }
                 let target = system.row_target(row);

@@ -22,6 +22,7 @@ pages! {
     guide_own: "docs/book/src/guide/own.md",
     guide_rust: "docs/book/src/guide/rust.md",
     reference_gradients: "docs/book/src/reference/gradients.md",
+    reference_solvers: "docs/book/src/reference/solvers.md",
 }
 
 #[cfg(test)]

@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 
 /// Tables of a run that are drawn if none is named, the first that there is.
 const TABLES: [&str; 3] = ["probes.csv", "joints.csv", "energy.csv"];
+/// Columns of `energy.csv` that are drawn if none is named.
+const ENERGIES: [&str; 3] = ["kinetic_J", "potential_J", "total_J"];
 /// Largest table, in bytes.
 const LARGEST: u64 = 1 << 30;
 
@@ -137,7 +139,9 @@ fn draw(arguments: &Arguments, table: &ReadTable, path: &Path) -> Result<String,
     for word in &arguments.columns {
         chosen.extend(meant(table, word)?);
     }
-    if arguments.columns.is_empty() {
+    if arguments.columns.is_empty() && table.names.iter().any(|name| name == ENERGIES[0]) {
+        chosen.extend((0..table.names.len()).filter(|k| ENERGIES.contains(&&*table.names[*k])));
+    } else if arguments.columns.is_empty() {
         chosen.extend((first_axis(table)..table.names.len()).filter(|k| *k != over));
     }
     let mut units: Vec<&str> = Vec::new();

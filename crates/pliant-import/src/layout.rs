@@ -304,9 +304,17 @@ fn hold_massless(robot: &mut Robot, tree: &mut Tree) {
             Attachment::Free | Attachment::Joints(_) => !any,
         };
         if held {
-            let message = match link.attachment {
-                Attachment::Held => "a base without mass is a part of the world: it has no node",
-                _ => "a link without mass, at the end of a joint, does not move: its joint is left out",
+            let message = match &link.attachment {
+                Attachment::Held => "a base without mass is a part of the world: it has no node".to_owned(),
+                Attachment::Joints(joints) => {
+                    let names: Vec<String> = joints.iter().map(|j| format!("`{}`", j.name)).collect();
+                    format!(
+                        "link `{}` has no mass, at the end of its joint: it does not move, and {} is left out",
+                        link.name,
+                        names.join(", ")
+                    )
+                }
+                _ => format!("link `{}` has no mass: it does not move", link.name),
             };
             tree.remark(link.spot, message);
             link.frame = link.frame.then(&displacement(link, |joint| joint.start));
@@ -363,8 +371,13 @@ fn lighten(robot: &Robot, tree: &mut Tree, layout: &mut Layout) {
         lightened[index] = true;
         layout.inertia[index] = Some(light);
         if !link.name.contains('/') {
-            let message = "a link without mass moves and carries others: it is written as a light body, of 1e-12 of what it carries, or with 1e-7 of the mass of the next body, which it takes from it at their joint";
-            tree.remark(link.spot, message);
+            let name = &link.name;
+            tree.remark(
+                link.spot,
+                format!(
+                    "link `{name}` has no mass, but moves and carries others: it is written as a light body, of 1e-12 of what it carries, or with 1e-7 of the mass of the next body, which it takes from it at their joint"
+                ),
+            );
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::error::ImportError;
 use crate::options::Options;
-use crate::robot::{Motion, Robot, Shape1};
+use crate::robot::{Joint, Motion, Robot, Shape1};
 use crate::xml::{Spot, Tree};
 use pliant_scene::hint;
 use std::collections::{HashMap, HashSet};
@@ -41,8 +41,14 @@ pub(crate) fn set(robot: &mut Robot, tree: &mut Tree, options: &Options) -> Resu
             let scalars = robot.extras.scalars.iter().map(|s| s.name.as_str());
             let joints = robot.joints().filter(|j| !j.follows).map(|j| j.name.as_str());
             let names: Vec<&str> = joints.chain(scalars).collect();
-            let help = hint(name, "joints", names.iter().copied());
+            let help = match moves {
+                true => None,
+                false => hint(name, "joints", names.iter().copied()),
+            };
             return Err(ImportError::Option { message, help });
+        }
+        if let Some(joint) = joint {
+            check_range(joint, *value)?;
         }
         if let Some((leader, _)) = followers.get(name) {
             let message = format!("`{name}` follows `{leader}`: it has no start of its own");
@@ -84,6 +90,38 @@ pub(crate) fn set(robot: &mut Robot, tree: &mut Tree, options: &Options) -> Resu
         starts.insert(scalar.name.clone(), scalar.start);
     }
     follow(robot, &followers, &starts);
+    Ok(())
+}
+
+/// Refuses a start beyond the limits of a joint, and a turn by more than half of one, which no place of
+/// its bodies tells from less.
+fn check_range(joint: &Joint, value: f64) -> Result<(), ImportError> {
+    let start = value * joint.scale - joint.reference;
+    let name = &joint.name;
+    let refuse = |message: String| Err(ImportError::Option { message, help: None });
+    let (lower, upper) = (joint.effects.lower, joint.effects.upper);
+    // Limits that were read as degrees are rounded.
+    let rounding = 1e-9;
+    if lower.is_some_and(|lower| start < lower - rounding)
+        || upper.is_some_and(|upper| start > upper + rounding)
+    {
+        let own = |limit: Option<f64>| {
+            limit.map_or_else(
+                || "none".to_owned(),
+                |x| format!("{}", (x + joint.reference) / joint.scale),
+            )
+        };
+        return refuse(format!(
+            "`{name}` cannot start at {value}: its limits are {} and {}",
+            own(lower),
+            own(upper)
+        ));
+    }
+    if joint.motion == Motion::Hinge && start.abs() > std::f64::consts::PI + rounding {
+        return refuse(format!(
+            "`{name}` cannot start at {value}: an angle at the start is at most half a turn"
+        ));
+    }
     Ok(())
 }
 

@@ -313,6 +313,10 @@ fn inertia(tree: &mut Tree, link: usize) -> Result<Option<Inertia>> {
             ("ixz", 0, 2),
             ("iyz", 1, 2),
         ] {
+            // A product that is left out is zero; a moment is not.
+            if row == column {
+                tree.needed(of, name)?;
+            }
             let entry = tree.number(of, name)?.unwrap_or_default();
             tensor[(row, column)] = entry;
             tensor[(column, row)] = entry;

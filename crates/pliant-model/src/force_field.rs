@@ -219,9 +219,9 @@ pub trait ForceField: Debug + Send + Sync {
         out.copy_from_slice(at.x);
     }
 
-    /// Whether `C` and `K` never change.
+    /// Whether `C` and `K` never change; a law that does not say so may bend.
     fn is_linear(&self) -> bool {
-        true
+        false
     }
 
     /// Relaxation time `d` of a coordinate of the node in the compliance view (s); coordinates that

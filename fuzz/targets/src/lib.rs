@@ -34,7 +34,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 23] = [
+pub const TARGETS: [Target; 25] = [
     plain("checkpoint", checkpoint),
     plain("expression", expression),
     Target {

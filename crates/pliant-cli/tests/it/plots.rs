@@ -37,6 +37,14 @@ fn columns_of_results_are_drawn() {
     assert_eq!(svg(&["plot", "t/probes.csv", &first, "-o", "other.svg"]), one);
     let energies = svg(&["plot", "t/energy.csv", "kin*", "potential_J", "residual"]);
     assert_eq!(energies.matches("<g transform").count(), 2, "J and no unit");
+    let three = svg(&["plot", "t/energy.csv", "-o", "three.svg"]);
+    assert_eq!(three.matches("<g fill=\"none\"").count(), 1);
+    assert!(
+        ["kinetic", "potential", "total"]
+            .iter()
+            .all(|name| three.contains(&format!(">{name}<"))),
+        "{three}"
+    );
     let over = svg(&[
         "plot",
         "t/energy.csv",

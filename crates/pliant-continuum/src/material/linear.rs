@@ -295,6 +295,10 @@ impl ForceField for LinearElastic {
             compliance: of_points(&self.compliance, &elements),
         }))
     }
+
+    fn is_linear(&self) -> bool {
+        true
+    }
 }
 
 impl ForceFieldPieces for LinearElastic {

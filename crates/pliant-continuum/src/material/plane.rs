@@ -185,4 +185,8 @@ impl ForceField for PlaneElastic {
             ..self.clone()
         }))
     }
+
+    fn is_linear(&self) -> bool {
+        true
+    }
 }

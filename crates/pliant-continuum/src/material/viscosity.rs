@@ -60,4 +60,8 @@ impl ForceField for Viscosity {
             }
         }
     }
+
+    fn is_linear(&self) -> bool {
+        true
+    }
 }

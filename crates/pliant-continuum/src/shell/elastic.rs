@@ -197,4 +197,8 @@ impl ForceField for ShellElastic {
             ..self.clone()
         }))
     }
+
+    fn is_linear(&self) -> bool {
+        true
+    }
 }

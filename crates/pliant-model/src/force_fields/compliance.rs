@@ -181,6 +181,10 @@ impl ForceField for UniformCompliance {
     fn restrict(&self, _space: Space, _elements: Range<usize>) -> Option<Box<dyn ForceField>> {
         Some(Box::new(*self))
     }
+
+    fn is_linear(&self) -> bool {
+        true
+    }
 }
 
 impl ForceField for DiagonalCompliance {
@@ -247,5 +251,9 @@ impl ForceField for DiagonalCompliance {
             compliances: own(&self.compliances),
             relaxation_times: own(&self.relaxation_times),
         }))
+    }
+
+    fn is_linear(&self) -> bool {
+        true
     }
 }

@@ -61,6 +61,10 @@ impl ForceField for ConstantForce {
     fn check_inputs(&self, name: &str, inputs: &[f64]) -> Result<(), ModelError> {
         check_all_finite(name, Field::Forces, inputs)
     }
+
+    fn is_linear(&self) -> bool {
+        true
+    }
 }
 
 /// A torque on every body, constant in world axes.

@@ -76,4 +76,8 @@ impl ForceField for Damping {
     fn restrict(&self, _space: Space, _elements: Range<usize>) -> Option<Box<dyn ForceField>> {
         Some(Box::new(*self))
     }
+
+    fn is_linear(&self) -> bool {
+        true
+    }
 }

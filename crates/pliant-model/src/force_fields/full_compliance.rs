@@ -314,4 +314,8 @@ impl ForceField for FullCompliance {
         (0..out.len()).for_each(|g| out.block_mut(g).copy_from_slice(damping));
         true
     }
+
+    fn is_linear(&self) -> bool {
+        true
+    }
 }

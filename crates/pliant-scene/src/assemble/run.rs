@@ -269,8 +269,11 @@ fn work_limits(builder: &mut Builder<'_>, run: &Run) -> Result<()> {
     Ok(())
 }
 
+/// A name of an integrator, and what makes it.
+type NamedIntegrator = (&'static str, fn() -> Integrator);
+
 /// Integrators by their names in scenes, with the numbers that they have by default.
-pub const INTEGRATORS: [(&str, fn() -> Integrator); 15] = [
+pub const INTEGRATORS: [NamedIntegrator; 15] = [
     ("Sdirk2", || Integrator::Sdirk2),
     ("Theta", || Integrator::Theta),
     ("Nonlinear", || Integrator::Nonlinear),

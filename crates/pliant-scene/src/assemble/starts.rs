@@ -12,6 +12,7 @@ use crate::{Quantity, Takes};
 use pliant::dense::Vec3;
 use pliant::dense::rotation::{conjugate, exp, multiply, rotate};
 use pliant::model::{JointAxis, JointKind, Pose};
+use pliant_expression::suggest;
 use std::collections::BTreeMap;
 
 /// A body by its node and its element; the world has no name.
@@ -173,13 +174,29 @@ fn step(motion: &Motion, before: Pose, is_back: bool) -> Start {
 
 /// Only bodies that stand one by one in the scene are placed by joints.
 fn check_node(builder: &Builder<'_>, joint: &str, node: &str) -> Result<()> {
-    let is_bodies = |other: &Node| matches!(other, Node::Bodies(bodies) if bodies.name == node);
-    if builder.scene.nodes.iter().any(is_bodies) {
+    let bodies = builder.scene.nodes.iter().filter_map(|other| match other {
+        Node::Bodies(bodies) => Some(bodies.name.as_str()),
+        _ => None,
+    });
+    if bodies.clone().any(|name| name == node) {
         return Ok(());
     }
-    let message =
-        format!("`{joint}` starts elsewhere, and `{node}`, which it carries, is no node of `Bodies`");
-    builder.wrong(&[Where::Field(joint, "start"), Where::Name(joint)], message, None)
+    let takes = |side: &SideSpec| match side {
+        SideSpec::World => false,
+        SideSpec::Body(name, _) => name == node,
+        SideSpec::Frame(frame) => frame.body.as_ref().is_some_and(|(name, _)| name == node),
+    };
+    let mut joints = builder.scene.joints.iter();
+    let user = joints.find(|spec| takes(&spec.a) || takes(&spec.b));
+    let user = user.map_or(joint, |spec| spec.name.as_str());
+    let message = match user == joint {
+        true => format!("`{joint}` starts elsewhere, and its `{node}` is no node of `Bodies`"),
+        false => format!(
+            "`{user}` takes hold of `{node}`, which is no node of `Bodies`, and `{joint}` would carry it to where it starts"
+        ),
+    };
+    let help = suggest::hint(node, "bodies", bodies);
+    builder.wrong(&[Where::Literal(user, node), Where::Name(user)], message, help)
 }
 
 /// The bodies that a joint carries, and whether these are those of its first side. The world stays,

@@ -309,7 +309,16 @@ impl<'a> Parser<'a> {
 
     fn unexpected(&self, token: &Token, expected: &str) -> Complaint {
         let found = &self.text[token.range.clone()];
-        Complaint::other(format!("expected {expected}, found `{found}`")).at(&token.range)
+        let complaint = Complaint::other(format!("expected {expected}, found `{found}`"));
+        let before = self.text[..token.range.start].trim_end();
+        let is_unit =
+            found.starts_with(char::is_alphabetic) && before.ends_with(|c: char| c.is_ascii_digit());
+        match (found, is_unit) {
+            ("$", _) => complaint.with_help("parameters stand in quotes, as in \"2 * $length\""),
+            (_, true) => complaint.with_help("numbers with units stand in quotes, as in \"60 deg\""),
+            _ => complaint,
+        }
+        .at(&token.range)
     }
 
     fn value(&mut self) -> Result<Tree, Complaint> {

@@ -274,6 +274,10 @@ impl ForceField for Pusher {
     fn damping(&self, At { v, .. }: At<'_>, out: &mut Blocks) {
         (0..v.len()).for_each(|e| out.block_mut(e)[0] = -0.5);
     }
+
+    fn is_linear(&self) -> bool {
+        true
+    }
 }
 
 /// Energy that a damper brings in is an error that says so; a linear step measures it.

@@ -17,6 +17,10 @@ impl ForceField for Rigid {
     fn compliance(&self, _at: At<'_>, out: &mut Blocks) {
         (0..out.len()).for_each(|e| out.block_mut(e).fill(0.0));
     }
+
+    fn is_linear(&self) -> bool {
+        true
+    }
 }
 
 fn scalar(x: f64, v: f64, mass: f64) -> (Model, NodeId) {

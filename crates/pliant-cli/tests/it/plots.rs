@@ -38,7 +38,7 @@ fn columns_of_results_are_drawn() {
     let energies = svg(&["plot", "t/energy.csv", "kin*", "potential_J", "residual"]);
     assert_eq!(energies.matches("<g transform").count(), 2, "J and no unit");
     let three = svg(&["plot", "t/energy.csv", "-o", "three.svg"]);
-    assert_eq!(three.matches("<g fill=\"none\"").count(), 1);
+    assert_eq!(three.matches("<g fill=\"none\"").count(), 3, "curves");
     assert!(
         ["kinetic", "potential", "total"]
             .iter()

@@ -231,7 +231,7 @@ fn wrong_starts_are_refused() {
         (
             r#"(name: "j", kind: Hinge, b: Body("nere", 0), start: [1])"#,
             "`nere`",
-            "[1]",
+            "\"nere\"",
         ),
     ] {
         let error = build(&chain(joints)).unwrap_err();

@@ -303,6 +303,7 @@ class JointKeys(TypedDict, total=False):
     level: Any
     compliance: Each
     relaxation_time: Number
+    damping_ratio: Number
     collide: bool
     coordinates: bool
     springs: List
@@ -331,6 +332,7 @@ class ForceFieldKeys(TypedDict, total=False):
     """Keys that may be given, and those that must."""
 
     relaxation_time: Number
+    damping_ratio: Number
     viscoelastic: List
     treatment: Any
     alpha: Number

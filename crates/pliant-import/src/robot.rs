@@ -283,6 +283,13 @@ pub(crate) enum Along {
     Pull(f64),
     /// A spring: stiffness (N/m), length at rest (m), and whether it only pulls.
     Spring { stiffness: f64, rest: f64, slack: bool },
+    /// A ligament: stiffness by strain (N), slack length (m), transition strain and damping (s).
+    Ligament {
+        stiffness: f64,
+        slack_length: f64,
+        transition: f64,
+        damping: f64,
+    },
     /// A muscle with its tendon, excited by the parameter of its name.
     Muscle(Muscle),
 }

@@ -234,6 +234,26 @@ pub enum ModelError {
         /// Why, as a clause.
         reason: &'static str,
     },
+    /// A damping ratio of something that cannot move.
+    #[error(
+        "coordinate {row} of {count} of `{name}` is held by hard rows or fixed coordinates, so that a damping ratio of it has no meaning"
+    )]
+    Immovable {
+        /// Name of the compliance.
+        name: String,
+        /// Its coordinate.
+        row: usize,
+        /// How many it has.
+        count: usize,
+    },
+    /// Damping ratios of a model that several share, which cannot be changed.
+    #[error(
+        "`{name}` has a damping ratio in a model that is shared; resolve its damping ratios before it is"
+    )]
+    SharedRatios {
+        /// Name of the compliance.
+        name: String,
+    },
     /// Elements that cannot be taken out of a model.
     #[error("elements of `{name}` cannot be removed: {reason}")]
     Removal {

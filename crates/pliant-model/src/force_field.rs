@@ -230,6 +230,19 @@ pub trait ForceField: Debug + Send + Sync {
         0.0
     }
 
+    /// The damping ratio `zeta` (none) that shall become relaxation times once the masses are known
+    /// that its coordinates move ([`Model::damping_ratios`](crate::Model::damping_ratios)); zero
+    /// (the default) for none. Until then it damps nothing.
+    fn damping_ratio(&self) -> f64 {
+        0.0
+    }
+
+    /// The law with these relaxation times (s) instead of its damping ratio, one for each coordinate
+    /// of its node; `None` (the default) where it has none for each.
+    fn with_times(&self, _times: &[f64]) -> Option<Box<dyn ForceField>> {
+        None
+    }
+
     /// Writes the damping `D` that the compliance view has beside the relaxation time, one square
     /// block per group, and returns true; false (the default) for none.
     fn row_damping(&self, _at: At<'_>, _out: &mut Blocks) -> bool {

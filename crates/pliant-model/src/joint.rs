@@ -1,8 +1,11 @@
 //! Joints with names users know, made of mappings and constraints.
 
 mod build;
+mod damping;
+mod held;
 mod kind;
 
+pub use damping::JointDamping;
 pub use kind::JointKind;
 
 use crate::{ComponentId, Level, NodeId, Pose, PrescribedMotion};
@@ -25,7 +28,7 @@ pub enum Side {
 enum Attached {
     Spring {
         compliance: f64,
-        relaxation_time: f64,
+        damping: JointDamping,
         rest: f64,
     },
     Damper(f64),
@@ -48,6 +51,12 @@ enum Attached {
         lower: f64,
         upper: f64,
         restitution: f64,
+    },
+    SoftLimits {
+        lower: f64,
+        upper: f64,
+        compliance: f64,
+        damping: JointDamping,
     },
 }
 
@@ -84,7 +93,7 @@ pub struct Joint {
     at: Pose,
     level: Level,
     compliances: Vec<f64>,
-    relaxation_time: f64,
+    damping: JointDamping,
     attached: Vec<(usize, Attached)>,
     collides: bool,
     has_coordinates: bool,
@@ -119,7 +128,7 @@ impl Joint {
             at: Pose::default(),
             level: Level::Position,
             compliances: Vec::new(),
-            relaxation_time: 0.0,
+            damping: JointDamping::RelaxationTime(0.0),
             attached: Vec::new(),
             collides: false,
             has_coordinates: false,
@@ -149,6 +158,16 @@ impl Joint {
     /// Turns about x of A and y of B, which stay perpendicular: a Cardan joint.
     pub fn universal(a: Side, b: Side) -> Self {
         Self::new(JointKind::Universal, a, b)
+    }
+
+    /// Turns about x of A and an axis of B that leans from the perpendicular by `skew` (rad).
+    pub fn skewed_universal(a: Side, b: Side, skew: f64) -> Self {
+        Self::new(JointKind::SkewedUniversal { skew }, a, b)
+    }
+
+    /// Moves on an ellipsoid of these semi-axes (m) that is fixed in A, with z of B along its normal.
+    pub fn ellipsoid(a: Side, b: Side, semi_axes: [f64; 3]) -> Self {
+        Self::new(JointKind::Ellipsoid { semi_axes }, a, b)
     }
 
     /// Turns about x of A, then y, then z of B, by three angles.
@@ -211,7 +230,7 @@ impl Joint {
     pub fn bushing(a: Side, b: Side, compliances: [f64; 6], relaxation_time: f64) -> Self {
         let mut out = Self::new(JointKind::Fixed, a, b);
         out.compliances = compliances.to_vec();
-        out.relaxation_time = relaxation_time;
+        out.damping = JointDamping::RelaxationTime(relaxation_time);
         out
     }
 
@@ -250,7 +269,16 @@ impl Joint {
     #[must_use]
     pub fn with_compliance(mut self, compliances: &[f64], relaxation_time: f64) -> Self {
         self.compliances = compliances.to_vec();
-        self.relaxation_time = relaxation_time;
+        self.damping = JointDamping::RelaxationTime(relaxation_time);
+        self
+    }
+
+    /// Damps the compliances of held coordinates by a ratio `zeta` (none) of critical damping instead
+    /// of a relaxation time: each by the mass that it moves at the start, with all else that is hard
+    /// held. A simulation resolves it when it begins.
+    #[must_use]
+    pub fn with_damping_ratio(mut self, zeta: f64) -> Self {
+        self.damping = JointDamping::Ratio(zeta);
         self
     }
 
@@ -263,14 +291,20 @@ impl Joint {
     /// rad/(N m)), relaxation time `d` (s) and where it is at rest (m, rad).
     #[must_use]
     pub fn with_spring(self, axis: usize, compliance: f64, relaxation_time: f64, rest: f64) -> Self {
-        self.attach(
-            axis,
-            Attached::Spring {
-                compliance,
-                relaxation_time,
-                rest,
-            },
-        )
+        let damping = JointDamping::RelaxationTime(relaxation_time);
+        self.with_damped_spring(axis, compliance, damping, rest)
+    }
+
+    /// A spring as of [`with_spring`](Self::with_spring) (m/N, rad/(N m); m, rad), damped as
+    /// [`JointDamping`] says.
+    #[must_use]
+    pub fn with_damped_spring(self, axis: usize, compliance: f64, damping: JointDamping, rest: f64) -> Self {
+        let spring = Attached::Spring {
+            compliance,
+            damping,
+            rest,
+        };
+        self.attach(axis, spring)
     }
 
     /// A damper on free coordinate `axis`, `lambda = -b v`: coefficient `b` (N s/m, N m s/rad).
@@ -344,6 +378,27 @@ impl Joint {
             lower,
             upper,
             restitution,
+        };
+        self.attach(axis, limits)
+    }
+
+    /// Limits of free coordinate `axis` (m, rad) that give way: stops with a compliance `C` (m/N,
+    /// rad/(N m)) and a damping, `C lambda = -(x - limit + d v)` where that pushes back, else no
+    /// force. A compliance of zero is hard, and stops without bouncing.
+    #[must_use]
+    pub fn with_soft_limits(
+        self,
+        axis: usize,
+        lower: f64,
+        upper: f64,
+        compliance: f64,
+        damping: JointDamping,
+    ) -> Self {
+        let limits = Attached::SoftLimits {
+            lower,
+            upper,
+            compliance,
+            damping,
         };
         self.attach(axis, limits)
     }

@@ -52,9 +52,10 @@ pub use field::Field;
 pub use force_field::{At, ForceField, ForceFieldPieces, Groups, NotInvertible, RowLaw};
 pub use force_fields::{
     ActivationDynamics, AxialMuscle, BodyForce, ConstantForce, Damping, DiagonalCompliance, Drag,
-    FullCompliance, Gas, MuscleTendon, Potential, Pull, Spring, Torque, UniformCompliance,
+    ForceLengthMuscle, FullCompliance, Gas, Ligament, MuscleTendon, Potential, Pull, Spring, Torque,
+    UniformCompliance,
 };
-pub use joint::{Joint, JointHandle, JointKind, Side};
+pub use joint::{Joint, JointDamping, JointHandle, JointKind, Side};
 pub use lean_state::LeanState;
 pub use mapping::{Degenerate, Dependency, Mapping, MappingPieces, Parents};
 pub use mappings::{

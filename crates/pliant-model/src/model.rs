@@ -13,7 +13,7 @@ pub use shared::{ElementShare, Kept, Processes};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::validate::check_all_finite;
+use crate::validate::{check_all_finite, check_size};
 use crate::{
     Field, ForceField, Mapping, Mass, ModelError, Momentum, Parameters, Parents, PrescribedMotion, RowLaw,
     Space, State,
@@ -620,6 +620,48 @@ impl Model {
     /// [`ModelError::NotRows`], [`ModelError::OutOfRange`] with the name of the constraint.
     pub fn set_restitution(&mut self, component: ComponentId, coefficient: f64) -> Result<(), ModelError> {
         friction::give_restitution(self, component, coefficient)
+    }
+
+    /// Compliances whose damping is given by a ratio `zeta` (none) so far, which damps nothing: what
+    /// is damped by it needs the masses, which a simulation knows at its start.
+    pub fn damping_ratios(&self) -> impl Iterator<Item = (ComponentId, f64)> + '_ {
+        let ratio = |(i, entry): (usize, &Attachment<ForceFieldEntry>)| {
+            (ComponentId::ForceField(i), entry.component.law.damping_ratio())
+        };
+        let all = self.force_fields.iter().enumerate().map(ratio);
+        all.filter(|(_, ratio)| *ratio > 0.0)
+    }
+
+    /// Gives a compliance relaxation times (s), one for each coordinate of its node, instead of its
+    /// damping ratio.
+    ///
+    /// # Errors
+    /// [`ModelError::NotRows`] for other components, [`ModelError::Size`], and what the force field
+    /// says of the times; it then keeps the old ones.
+    pub fn set_relaxation_times(&mut self, component: ComponentId, times: &[f64]) -> Result<(), ModelError> {
+        let name = self.component_name(component).to_owned();
+        let (name_of, action) = (|| name.clone(), "given relaxation times");
+        let ComponentId::ForceField(i) = component else {
+            let name = name_of();
+            return Err(ModelError::NotRows { name, action });
+        };
+        let node = self.node(self.force_fields[i].node);
+        let (space, count) = (node.space, node.count);
+        let expected = space.velocity_size() * count;
+        check_size(
+            &name,
+            Field::RelaxationTimes,
+            "relaxation times",
+            expected,
+            times.len(),
+        )?;
+        let Some(law) = self.force_fields[i].component.law.with_times(times) else {
+            let name = name_of();
+            return Err(ModelError::NotRows { name, action });
+        };
+        law.check(&name, space, count)?;
+        self.force_fields[i].component.law = law.into();
+        Ok(())
     }
 
     /// Sets an input of a force field, such as an activation.

@@ -22,6 +22,7 @@ mod ends;
 mod formulas;
 mod frames;
 mod hanging;
+mod joint_limits;
 mod joints;
 mod laws;
 mod look;
@@ -504,6 +505,7 @@ pub(super) fn assemble(file: &SceneFile, settings: &Settings) -> Result<BuiltSce
     if let Some(spec) = &scene.picture {
         builder.picture.look = look::look(&builder, spec)?;
     }
+    damping_ratios(&mut builder)?;
     let plan = run::plan(&mut builder, &scene.run, settings)?;
     let statics = statics::plan(&builder, &scene.run)?;
     let (start, of_start) = start_from::state(&builder, scene)?;
@@ -558,6 +560,30 @@ pub(super) fn assemble(file: &SceneFile, settings: &Settings) -> Result<BuiltSce
             integrator: settings.integrator.clone(),
         },
     })
+}
+
+/// Gives compliances with a damping ratio their relaxation times, now that all masses are there.
+fn damping_ratios(builder: &mut Builder<'_>) -> Result<()> {
+    let Some(first) = builder.model.damping_ratios().next() else {
+        return Ok(());
+    };
+    let name = builder.model.component_name(first.0).to_owned();
+    let model = std::mem::replace(&mut builder.model, Model::new());
+    match pliant::resolve_damping_ratios(model) {
+        Ok(model) => {
+            builder.model = model;
+            Ok(())
+        }
+        Err(pliant::Error::Model(error)) => Err(builder.model_error(error)),
+        Err(error) => {
+            let message = format!("the mass that `{name}` moves is not found: {error}");
+            builder.wrong(
+                &[Where::Field(&name, "damping_ratio"), Where::Name(&name)],
+                message,
+                None,
+            )
+        }
+    }
 }
 
 /// The diagonal of the box about all points and bodies of a state (m).

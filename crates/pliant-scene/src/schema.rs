@@ -9,6 +9,7 @@ mod shared;
 
 mod actuators;
 mod adaptive;
+mod axial_laws;
 mod components;
 mod contacts;
 mod controllers;
@@ -38,6 +39,10 @@ mod units;
 
 pub use actuators::ActuatorSpec;
 pub use adaptive::{AdaptiveSpec, EventsSpec};
+pub use axial_laws::{
+    BlemkerAxialSpec, ConstantMuscleSpec, CosineMuscleSpec, ForceLengthCurve, ForceLengthSpec,
+    KeptCosineMuscleSpec, LigamentCurve, LigamentSpec, LinearMuscleSpec, SimpleMuscleSpec,
+};
 pub use components::{
     Axis, BaumgarteSpec, BoundsSpec, ConstraintSpec, FixedSpec, ForceFieldSpec, LevelSpec, MassSpec,
     RayleighSpec, RestitutionSpec, VelocityLevelSpec,
@@ -54,9 +59,9 @@ pub use formulas::{FormulaMappingSpec, PotentialSpec};
 pub use functions::{ColumnsSpec, FunctionSpec, SplineShape, SplineSpec, TableSpec};
 pub use include::IncludeSpec;
 pub use joints::{
-    BushingSpec, DamperSpec, FrictionSpec, GearSpec, JointKindSpec, JointSpec, LengthSpec, LimitsSpec,
-    MotorSpec, PositionMotorSpec, ScrewSpec, SideFrameSpec, SideSpec, SpringSpec, TwistSpec,
-    VelocityMotorSpec,
+    BushingSpec, DamperSpec, EllipsoidSpec, FrictionSpec, GearSpec, JointKindSpec, JointSpec, LengthSpec,
+    LimitsSpec, MotorSpec, PositionMotorSpec, ScrewSpec, SideFrameSpec, SideSpec, SkewedUniversalSpec,
+    SpringSpec, TwistSpec, VelocityMotorSpec,
 };
 pub use laws::{
     ActivationDynamicsSpec, BodyForceSpec, CurveSpec, DampingSpec, DragSpec, GasSpec, Law, MatrixSpec,

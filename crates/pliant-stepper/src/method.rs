@@ -2,6 +2,7 @@
 
 pub mod capabilities;
 mod driven;
+mod effective_mass;
 mod examine;
 mod explicit;
 pub(crate) mod gyroscopic;
@@ -16,6 +17,7 @@ pub(crate) mod theta;
 mod turning;
 
 pub use driven::find_driven;
+pub use effective_mass::effective_masses;
 pub use examine::{DependentRows, Examination, Massless, examine};
 pub(crate) use explicit::{Explicit, ExplicitMethod};
 pub(crate) use implicit::{EnergyMomentum, Implicit, Sdirk2, take_part};

@@ -40,6 +40,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod control;
+mod damping_ratio;
 pub mod gradient;
 mod markers;
 mod reduced;
@@ -59,6 +60,7 @@ pub mod contact {
 pub use control::{
     Adaptive, AdaptiveReport, AdaptiveSummary, Drive, Event, Events, JumpReport, Settle, SettleReport,
 };
+pub use damping_ratio::resolve_damping_ratios;
 pub use markers::{InverseKinematics, Marker, MarkerFit};
 pub use pliant_contact as collision;
 #[cfg(feature = "continuum")]

@@ -12,7 +12,7 @@ pub use breaking::{Breaking, BreakingParts};
 use checkpoint::Before;
 
 use crate::control::{AdaptiveWorkspace, Conditions, located, project, retry};
-use crate::{Error, Integrator, Options};
+use crate::{Error, Integrator, Options, damping_ratio};
 use pliant_dense::{Vec3, rotation};
 use pliant_kkt::Scheme;
 use pliant_model::{
@@ -20,7 +20,9 @@ use pliant_model::{
 };
 use pliant_stepper::contact::step;
 use pliant_stepper::guards::has_restitution;
-use pliant_stepper::method::{Examination, Method, Methods, capabilities, examine, stability, try_rows};
+use pliant_stepper::method::{
+    Examination, Method, Methods, capabilities, effective_masses, examine, stability, try_rows,
+};
 use pliant_stepper::motion::Motion;
 use pliant_stepper::observe::{
     self, Axes, LedgerMemory, On, RowGap, Step, Trace, Wrench, energy, stored_energies,
@@ -64,8 +66,16 @@ impl Simulation {
     /// A simulation of a model with given options.
     ///
     /// # Errors
-    /// As [`new`](Self::new).
+    /// As [`new`](Self::new), and those of
+    /// [`resolve_damping_ratios`](crate::resolve_damping_ratios) where a compliance has such a ratio.
     pub fn with_options(model: impl Into<Arc<Model>>, options: Options) -> Result<Self, Error> {
+        let mut model = model.into();
+        damping_ratio::resolve(&mut model)?;
+        Self::as_it_is(model, options)
+    }
+
+    /// As [`with_options`](Self::with_options), with damping ratios that are none yet.
+    pub(crate) fn as_it_is(model: Arc<Model>, options: Options) -> Result<Self, Error> {
         let mut system = System::new(Problem::new(model), options.clone())?;
         let motion = system.initial_motion()?;
         let mut simulation = Self {
@@ -432,6 +442,30 @@ impl Simulation {
         found
     }
 
+    /// The effective mass of each coordinate of a node (kg, kg m^2) at the present moment: the force
+    /// on it over the acceleration that it gets by that force alone, while hard rows of two sides
+    /// hold and springs are let go; `1/(J A J^T)` with the inverse `A` of the masses under hard rows.
+    /// Infinite where it cannot move. Cost: an evaluation, a factor, and a solve for each.
+    ///
+    /// ```
+    /// use pliant::prelude::*;
+    /// // A rod of 3 kg and 2 m on a hinge at its end: about the pivot its inertia is 3 * 2^2/3.
+    /// let mut model = Model::new();
+    /// let rod = model.add_rigid_bodies("rod", &[Pose::at([1.0, 0.0, 0.0])])?;
+    /// let mass = RigidMass::principal(3.0, [0.01, 1.0, 1.0]);
+    /// model.add_mass("mass", rod, Mass::Rigid(vec![mass]))?;
+    /// let hinge = model.add_joint("hinge", &Joint::hinge(Side::World, Side::Body(rod, 0)))?;
+    /// let mut simulation = Simulation::new(model)?;
+    /// let inertia = simulation.effective_masses(hinge.coordinates[0])?[0];
+    /// assert!((inertia - 4.0).abs() < 1e-9);
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Model`] where a mapping is not defined, and those of the linear solver.
+    pub fn effective_masses(&mut self, node: NodeId) -> Result<Vec<f64>, Error> {
+        effective_masses(&mut self.system, &self.motion, node)
+    }
     /// The hard rows that are off by more than `least` (m, rad) at the present state: constraints
     /// that are violated, limits and ropes that are beyond.
     pub fn row_gaps(&self, least: f64) -> impl Iterator<Item = RowGap> + '_ {

@@ -33,6 +33,7 @@ pub(super) fn read_forces(reader: &mut ModelReader<'_>, model: usize) -> Result<
             "PointActuator" => read_point_actuator(reader, of)?,
             "PathActuator" => read_path_actuator(reader, of)?,
             "PathSpring" => read_path_spring(reader, of)?,
+            "Blankevoort1991Ligament" => read_ligament(reader, of)?,
             "PointToPointSpring" => read_spring(reader, of)?,
             "SpringGeneralizedForce" => read_coordinate_spring(reader, of)?,
             "CoordinateLimitForce" => read_limit(reader, of)?,
@@ -318,6 +319,34 @@ fn read_path_spring(reader: &mut ModelReader<'_>, of: usize) -> Result<()> {
                 slack: true,
             },
         ),
+        Err(reason) => no_path(reader, of, &reason),
+    }
+    Ok(())
+}
+
+fn read_ligament(reader: &mut ModelReader<'_>, of: usize) -> Result<()> {
+    let known = [
+        "linear_stiffness",
+        "transition_strain",
+        "damping_coefficient",
+        "slack_length",
+    ];
+    let tree = &mut *reader.tree;
+    tree.expect(of, &[&COMMON[..], &known].concat(), &["GeometryPath"]);
+    let effect = Along::Ligament {
+        stiffness: tree.not_negative(of, "linear_stiffness")?.unwrap_or(1.0),
+        slack_length: tree.not_negative(of, "slack_length")?.unwrap_or_default(),
+        transition: tree.not_negative(of, "transition_strain")?.unwrap_or(0.06),
+        damping: tree.not_negative(of, "damping_coefficient")?.unwrap_or(0.003),
+    };
+    let name = own_name(reader, of);
+    match super::paths::read_path(reader, of)? {
+        Ok(_) if matches!(effect, Along::Ligament { stiffness, slack_length, .. } if stiffness * slack_length == 0.0) =>
+        {
+            let message = "a `Blankevoort1991Ligament` without a stiffness or a slack length is not taken";
+            reader.tree.remark(reader.spot(of), message);
+        }
+        Ok(course) => super::paths::add_line(reader, of, name, course, effect),
         Err(reason) => no_path(reader, of, &reason),
     }
     Ok(())

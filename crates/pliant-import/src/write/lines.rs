@@ -149,6 +149,21 @@ fn act_along(writer: &mut Writer<'_>, line: &str, name: &str, effect: &Along) {
             );
             writer.force(&format!("{line}.spring"), line, &law);
         }
+        Along::Ligament {
+            stiffness,
+            slack_length,
+            transition,
+            damping,
+        } => {
+            let law = format!(
+                "Ligament(stiffness: {}, slack_length: {}, transition_strain: {}, damping: {})",
+                number(*stiffness),
+                number(*slack_length),
+                number(*transition),
+                number(*damping)
+            );
+            writer.force(&format!("{line}.ligament"), line, &law);
+        }
         Along::Muscle(muscle) => {
             let excitation = writer.parameter(name, 0.0);
             writer.force(&format!("{line}.muscle"), line, &law_of(muscle, &excitation));

@@ -5,12 +5,16 @@ use pliant_model::{
     Evaluation, Joint, JointKind, Mass, Model, NodeId, Pose, Problem, RigidMass, Side, State,
 };
 
-const KINDS: [JointKind; 14] = [
+const KINDS: [JointKind; 16] = [
     JointKind::Fixed,
     JointKind::Hinge,
     JointKind::Slider,
     JointKind::Cylindrical,
     JointKind::Universal,
+    JointKind::SkewedUniversal { skew: -0.3 },
+    JointKind::Ellipsoid {
+        semi_axes: [0.3, 0.2, 0.4],
+    },
     JointKind::GimbalXyz,
     JointKind::GimbalXzy,
     JointKind::Ball,

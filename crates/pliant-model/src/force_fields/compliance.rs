@@ -8,7 +8,9 @@ use std::ops::Range;
 /// (zero).
 ///
 /// **Equation.** `f = -(x + d v)/c` for every coordinate `x` with velocity `v`; energy `x^2/(2 c)`.
-/// `c` is the compliance (m/N, or rad/(N m)), `d` the relaxation time (s).
+/// `c` is the compliance (m/N, or rad/(N m)), `d` the relaxation time (s), of a damping ratio `zeta`
+/// `d = 2 zeta sqrt(m c)` with the mass `m` that the coordinate moves
+/// ([`Model::damping_ratios`](crate::Model::damping_ratios)).
 ///
 /// **Use.** On a [`Difference`](crate::Difference) it is a spring of length zero, on a
 /// [`Distance`](crate::Distance) a spring or a rod, on a
@@ -17,6 +19,7 @@ use std::ops::Range;
 pub struct UniformCompliance {
     compliance: f64,
     relaxation_time: f64,
+    damping_ratio: f64,
 }
 
 impl UniformCompliance {
@@ -25,6 +28,7 @@ impl UniformCompliance {
         Self {
             compliance,
             relaxation_time: 0.0,
+            damping_ratio: 0.0,
         }
     }
 
@@ -39,12 +43,21 @@ impl UniformCompliance {
         self.relaxation_time = d;
         self
     }
+
+    /// Damps it by a ratio `zeta` (none) of critical damping instead, which becomes a relaxation
+    /// time when a simulation begins: 1 returns without overshoot, as fast as it can.
+    #[must_use]
+    pub fn with_damping_ratio(mut self, zeta: f64) -> Self {
+        self.damping_ratio = zeta;
+        self
+    }
 }
 
 /// One compliance for each coordinate.
 ///
 /// **Equation.** `f_i = -(x_i + d v_i)/c_i`; energy `sum x_i^2/(2 c_i)`. `c_i` is the compliance of
-/// coordinate `i` (m/N, or rad/(N m)), `d` the relaxation time (s).
+/// coordinate `i` (m/N, or rad/(N m)), `d` the relaxation time (s), of a damping ratio `zeta` one for
+/// each coordinate, as that of [`UniformCompliance`].
 ///
 /// **Use.** Springs that differ by direction: a bushing, an elastic foundation, a joint that is
 /// hard along some axes.
@@ -52,6 +65,7 @@ impl UniformCompliance {
 pub struct DiagonalCompliance {
     compliances: Vec<f64>,
     relaxation_times: Vec<f64>,
+    damping_ratio: f64,
 }
 
 impl DiagonalCompliance {
@@ -61,6 +75,7 @@ impl DiagonalCompliance {
         Self {
             compliances: compliances.to_vec(),
             relaxation_times: vec![0.0],
+            damping_ratio: 0.0,
         }
     }
 
@@ -70,6 +85,7 @@ impl DiagonalCompliance {
         Self {
             compliances: stiffnesses.iter().map(|k| k.recip()).collect(),
             relaxation_times: vec![0.0],
+            damping_ratio: 0.0,
         }
     }
 
@@ -84,6 +100,14 @@ impl DiagonalCompliance {
     #[must_use]
     pub fn with_relaxation_times(mut self, d: &[f64]) -> Self {
         self.relaxation_times = d.to_vec();
+        self
+    }
+
+    /// Damps it by a ratio `zeta` (none) of critical damping instead, as
+    /// [`UniformCompliance::with_damping_ratio`] does.
+    #[must_use]
+    pub fn with_damping_ratio(mut self, zeta: f64) -> Self {
+        self.damping_ratio = zeta;
         self
     }
 
@@ -145,7 +169,8 @@ impl ForceField for UniformCompliance {
     fn check(&self, name: &str, space: Space, _count: usize) -> Result<(), ModelError> {
         check_real(name, space)?;
         check_not_negative(name, Field::Compliance, self.compliance)?;
-        check_not_negative(name, Field::RelaxationTime, self.relaxation_time)
+        check_not_negative(name, Field::RelaxationTime, self.relaxation_time)?;
+        check_not_negative(name, Field::DampingRatio, self.damping_ratio)
     }
 
     fn energy(&self, At { x, .. }: At<'_>) -> f64 {
@@ -178,6 +203,21 @@ impl ForceField for UniformCompliance {
         self.relaxation_time
     }
 
+    fn damping_ratio(&self) -> f64 {
+        self.damping_ratio
+    }
+
+    fn with_times(&self, times: &[f64]) -> Option<Box<dyn ForceField>> {
+        let same = times.windows(2).all(|pair| pair[0] == pair[1]);
+        Some(match times {
+            [first, ..] if same => Box::new(Self::new(self.compliance).with_relaxation_time(*first)),
+            _ => {
+                let each = DiagonalCompliance::new(&vec![self.compliance; times.len()]);
+                Box::new(each.with_relaxation_times(times))
+            }
+        })
+    }
+
     fn restrict(&self, _space: Space, _elements: Range<usize>) -> Option<Box<dyn ForceField>> {
         Some(Box::new(*self))
     }
@@ -199,6 +239,7 @@ impl ForceField for DiagonalCompliance {
         }
         let times = self.relaxation_times.len();
         check_one_or_each(name, Field::RelaxationTimes, "relaxation times", size, times)?;
+        check_not_negative(name, Field::DampingRatio, self.damping_ratio)?;
         let mut all = self.relaxation_times.iter().enumerate();
         all.try_for_each(|(i, d)| {
             check_not_negative(name, Field::RelaxationTime, *d).map_err(|e| e.at(i, times))
@@ -241,6 +282,15 @@ impl ForceField for DiagonalCompliance {
         self.relaxation(coordinate)
     }
 
+    fn damping_ratio(&self) -> f64 {
+        self.damping_ratio
+    }
+
+    fn with_times(&self, times: &[f64]) -> Option<Box<dyn ForceField>> {
+        let each: Vec<f64> = (0..times.len()).map(|i| self.at(i)).collect();
+        Some(Box::new(Self::new(&each).with_relaxation_times(times)))
+    }
+
     fn restrict(&self, space: Space, elements: Range<usize>) -> Option<Box<dyn ForceField>> {
         let size = space.velocity_size();
         let own = |list: &[f64]| match list.len() <= size {
@@ -250,6 +300,7 @@ impl ForceField for DiagonalCompliance {
         Some(Box::new(Self {
             compliances: own(&self.compliances),
             relaxation_times: own(&self.relaxation_times),
+            damping_ratio: self.damping_ratio,
         }))
     }
 

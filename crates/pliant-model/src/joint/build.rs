@@ -1,6 +1,6 @@
 //! From a joint to nodes, constraints and force fields.
 
-use super::{Attached, Joint, JointHandle, JointKind, Side};
+use super::{Attached, Joint, JointDamping, JointHandle, JointKind, Side};
 use crate::mappings::relative_pose;
 use crate::validate::{check_finite, check_rigid, check_size, check_space};
 use crate::{
@@ -10,10 +10,39 @@ use crate::{
 };
 
 /// The sides of a joint as frames of the parents that a mapping needs.
-struct Frames {
+pub(super) struct Frames {
     parents: Vec<NodeId>,
     frames: [JointFrame; 2],
     sides: [(Option<(NodeId, usize)>, Pose); 2],
+}
+
+impl Frames {
+    /// A node of coordinates of its frames.
+    pub(super) fn add_coordinates(
+        &self,
+        model: &mut Model,
+        name: &str,
+        axes: &[JointAxis],
+    ) -> Result<NodeId, ModelError> {
+        let [a, b] = self.frames;
+        model.add_mapped(name, &self.parents, JointCoordinates::of_pairs(&[(a, b)], axes))
+    }
+}
+
+/// A limit: the part of its name, where it is, and the bounds of its force.
+type Limit = (&'static str, f64, (f64, f64));
+
+/// The limits that there are of a lower and an upper one.
+fn sides_of_limits(name: &str, lower: f64, upper: f64) -> Result<impl Iterator<Item = Limit>, ModelError> {
+    if lower.is_nan() || upper.is_nan() || lower > upper {
+        let name = name.to_owned();
+        return Err(ModelError::Bounds { name, lower, upper });
+    }
+    let sides = [
+        ("lower limit", lower, (0.0, f64::INFINITY)),
+        ("upper limit", upper, (f64::NEG_INFINITY, 0.0)),
+    ];
+    Ok(sides.into_iter().filter(|(_, limit, _)| limit.is_finite()))
 }
 
 impl Model {
@@ -55,7 +84,7 @@ impl Model {
         handle.held = match joint.kind {
             JointKind::Distance { length } => Some(self.add_length(name, &frames, length)?),
             JointKind::Free => None,
-            kind => Some(self.add_coordinates(&format!("{name}.held"), &frames, kind.held_axes())?),
+            kind => Some(frames.add_held(self, name, kind)?),
         };
         handle.rows = self.add_held_rows(name, joint, handle.held)?;
         if let JointKind::Screw { pitch } = joint.kind {
@@ -101,7 +130,12 @@ impl Model {
             [one] => vec![one; coordinates],
             _ => compliances.clone(),
         };
-        let law = DiagonalCompliance::new(&compliances).with_relaxation_time(joint.relaxation_time);
+        let law = DiagonalCompliance::new(&compliances);
+        let law = match joint.damping {
+            JointDamping::Ratio(ratio) => law.with_damping_ratio(ratio),
+            JointDamping::RelaxationTime(d) => law.with_relaxation_time(d),
+            JointDamping::Restitution(_) => law,
+        };
         self.add_force_field(&rows, held, law, Treatment::Compliance)
             .map(Some)
     }
@@ -135,11 +169,16 @@ impl Model {
         match what {
             Attached::Spring {
                 compliance,
-                relaxation_time,
+                damping,
                 rest,
             } => {
-                let law = UniformCompliance::new(*compliance).with_relaxation_time(*relaxation_time);
-                let id = self.add_force_field(&named("spring"), node, law, Treatment::Compliance)?;
+                let part = named("spring");
+                if matches!(damping, JointDamping::Restitution(_)) {
+                    let (name, reason) = (part, "it is a spring, which pulls as well");
+                    return Err(ModelError::Restitution { name, reason });
+                }
+                let law = damping.law(&part, *compliance)?;
+                let id = self.add_force_field(&part, node, law, Treatment::Compliance)?;
                 if *rest != 0.0 {
                     self.set_motion(id, Some(PrescribedMotion::constant(&[*rest])))?;
                 }
@@ -186,22 +225,27 @@ impl Model {
                 upper,
                 restitution,
             } => {
-                if lower.is_nan() || upper.is_nan() || lower > upper {
-                    let (name, lower, upper) = (named("limits"), *lower, *upper);
-                    return Err(ModelError::Bounds { name, lower, upper });
+                for (part, limit, bounds) in sides_of_limits(&named("limits"), *lower, *upper)? {
+                    let id = self.add_constraint(&named(part), node, Level::Position)?;
+                    self.set_motion(id, Some(PrescribedMotion::constant(&[limit])))?;
+                    self.set_bounds(id, bounds.0, bounds.1)?;
+                    self.set_restitution(id, *restitution)?;
+                    handle.attached.push(id);
                 }
-                let sides = [
-                    ("lower limit", *lower, (0.0, f64::INFINITY)),
-                    ("upper limit", *upper, (f64::NEG_INFINITY, 0.0)),
-                ];
-                for (part, limit, bounds) in sides {
-                    if limit.is_finite() {
-                        let id = self.add_constraint(&named(part), node, Level::Position)?;
-                        self.set_motion(id, Some(PrescribedMotion::constant(&[limit])))?;
-                        self.set_bounds(id, bounds.0, bounds.1)?;
-                        self.set_restitution(id, *restitution)?;
-                        handle.attached.push(id);
-                    }
+            }
+            Attached::SoftLimits {
+                lower,
+                upper,
+                compliance,
+                damping,
+            } => {
+                for (part, limit, bounds) in sides_of_limits(&named("limits"), *lower, *upper)? {
+                    let part = named(part);
+                    let law = damping.law(&part, *compliance)?;
+                    let id = self.add_force_field(&part, node, law, Treatment::Compliance)?;
+                    self.set_motion(id, Some(PrescribedMotion::constant(&[limit])))?;
+                    self.set_bounds(id, bounds.0, bounds.1)?;
+                    handle.attached.push(id);
                 }
             }
         }
@@ -240,9 +284,9 @@ impl Model {
             [_] => handle.coordinates[0],
             [JointAxis::Rotation(_), ..] => match self.node_named(&format!("{name}.rotation")) {
                 Some(node) => node,
-                None => self.add_coordinates(&format!("{name}.slip {k}"), frames, axes)?,
+                None => frames.add_coordinates(self, &format!("{name}.slip {k}"), axes)?,
             },
-            _ => self.add_coordinates(&format!("{name}.slip {k}"), frames, axes)?,
+            _ => frames.add_coordinates(self, &format!("{name}.slip {k}"), axes)?,
         };
         let id = self.add_constraint(&part, node, Level::Velocity { curvature: 0.0 })?;
         let friction = ReactionFriction {
@@ -302,7 +346,7 @@ impl Model {
         let parts: Vec<JointAxis> = axes.iter().copied().filter(is_part).collect();
         let vector = match parts.is_empty() {
             true => None,
-            false => Some(self.add_coordinates(&format!("{name}.rotation"), frames, &parts)?),
+            false => Some(frames.add_coordinates(self, &format!("{name}.rotation"), &parts)?),
         };
         let mut nodes = Vec::with_capacity(axes.len());
         for (axis, part) in kind.free_axes() {
@@ -310,20 +354,10 @@ impl Model {
             let place = parts.iter().position(|part| part == axis);
             nodes.push(match (vector, place) {
                 (Some(vector), Some(k)) => self.add_mapped(&own, &[vector], Mask::new(&[(0, k)]))?,
-                _ => self.add_coordinates(&own, frames, &[*axis])?,
+                _ => frames.add_coordinates(self, &own, &[*axis])?,
             });
         }
         Ok(nodes)
-    }
-
-    fn add_coordinates(
-        &mut self,
-        name: &str,
-        frames: &Frames,
-        axes: &[JointAxis],
-    ) -> Result<NodeId, ModelError> {
-        let [a, b] = frames.frames;
-        self.add_mapped(name, &frames.parents, JointCoordinates::of_pairs(&[(a, b)], axes))
     }
 
     /// The distance of the two origins less its rest length.
@@ -355,9 +389,11 @@ impl Model {
     }
 
     fn frames_of(&self, name: &str, joint: &Joint) -> Result<Frames, ModelError> {
+        joint.kind.check(name)?;
         let mut parents = Vec::new();
-        let mut frames = [JointFrame::world(joint.at); 2];
-        let mut sides = [(None, joint.at); 2];
+        let places = [joint.kind.first_frame(joint.at), joint.at];
+        let mut frames = places.map(JointFrame::world);
+        let mut sides = places.map(|place| (None, place));
         for (k, side) in joint.sides.iter().enumerate() {
             let (node, element, given) = match *side {
                 Side::World => continue,
@@ -383,7 +419,7 @@ impl Model {
                 Some(pose) => pose,
                 None => {
                     crate::mappings::check_pose(name, Field::JointPose, &joint.at)?;
-                    relative_pose(&self.initial_pose(node, element)?, &joint.at)
+                    relative_pose(&self.initial_pose(node, element)?, &places[k])
                 }
             };
             let parent = parents.iter().position(|p| *p == node).unwrap_or_else(|| {
@@ -393,6 +429,7 @@ impl Model {
             frames[k] = JointFrame::on(parent, element, pose);
             sides[k] = (Some((node, element)), pose);
         }
+        frames[1].pose = joint.kind.second_frame(frames[1].pose);
         Ok(Frames {
             parents,
             frames,

@@ -28,6 +28,14 @@ pub enum JointKind {
     /// `first_angle`, the turn about x of A, and `second_angle`, the turn about y of B. Also known
     /// as Cardan or Hooke joint.
     Universal,
+    /// Turns about x of A and an axis of B that is off the perpendicular by an angle `s`: as
+    /// [`Universal`](Self::Universal) with y of B turned to `(sin s, cos s, 0)` in its axes, of which
+    /// `x_A . y = sin s` is held. Both angles are zero where the frames coincide.
+    SkewedUniversal {
+        /// The angle `s` by which the second axis leans towards the first (rad), within a quarter
+        /// turn.
+        skew: f64,
+    },
     /// Turns about x of A, then y, then z of B: holds `t`; free are `first_angle`, `second_angle`
     /// and `third_angle`, the Euler angles in `C = R_x R_y R_z`. The second stays within a quarter
     /// turn: there, in gimbal lock, the others have no value.
@@ -69,6 +77,18 @@ pub enum JointKind {
         /// The distance (m); as at the start if it is not given.
         length: Option<f64>,
     },
+    /// Moves on an ellipsoid that is fixed in A, with z of B along its normal outwards: holds
+    /// `t - p(n)`, three lengths, with the normal `n = z_B` seen from A and the point
+    /// `p = (a^2 n_x, b^2 n_y, c^2 n_z)/sqrt(a^2 n_x^2 + b^2 n_y^2 + c^2 n_z^2)` of that normal. Free
+    /// are `longitude`, `latitude` and `turn`, the Euler angles of [`GimbalXyz`](Self::GimbalXyz):
+    /// the normal is `(sin lat, -sin lon cos lat, cos lon cos lat)`, and `turn` is about it. At zero B
+    /// stands on the end of the third semi-axis, with the axes of A. Where
+    /// [`Joint::at`](crate::Joint::at) says where the joint is, B stands there at the start; a frame
+    /// that is given for A has its origin at the centre. Known from the shoulder blade.
+    Ellipsoid {
+        /// The semi-axes `a`, `b`, `c` along x, y, z of A (m).
+        semi_axes: [f64; 3],
+    },
     /// The origin of B stays on the z axis of A: holds `t_x` and `t_y`; free is `travel`, `t_z`.
     PointOnLine,
     /// The origin of B stays in the x y plane of A: holds `t_z`; free are `x`, `t_x`, and `y`,
@@ -89,6 +109,8 @@ impl JointKind {
             Self::Slider => "slider",
             Self::Cylindrical => "cylindrical joint",
             Self::Universal => "universal joint",
+            Self::SkewedUniversal { .. } => "skewed universal joint",
+            Self::Ellipsoid { .. } => "ellipsoid joint",
             Self::GimbalXyz => "gimbal",
             Self::GimbalXzy => "gimbal (x, z, y)",
             Self::Ball => "ball joint",
@@ -106,7 +128,8 @@ impl JointKind {
 
     /// The coordinates that it holds at zero, in order. Axes are held by direction cosines, which
     /// are smooth however far the joint has turned. (The screw holds one more: its travel less the
-    /// pitch times its turns. The distance holds its length.)
+    /// pitch times its turns. The distance holds its length. The skewed universal joint holds the
+    /// cosine less the sine of its skew, the ellipsoid the translations less the point of its normal.)
     pub const fn held_axes(self) -> &'static [JointAxis] {
         const POINT: [JointAxis; 3] = [Translation(X), Translation(Y), Translation(Z)];
         match self {
@@ -138,8 +161,12 @@ impl JointKind {
                 Misalignment(Z, X),
                 Misalignment(Z, Y),
             ],
-            Self::Universal => &[POINT[0], POINT[1], POINT[2], Misalignment(X, Y)],
-            Self::GimbalXyz | Self::GimbalXzy | Self::Ball => &[POINT[0], POINT[1], POINT[2]],
+            Self::Universal | Self::SkewedUniversal { .. } => {
+                &[POINT[0], POINT[1], POINT[2], Misalignment(X, Y)]
+            }
+            Self::GimbalXyz | Self::GimbalXzy | Self::Ball | Self::Ellipsoid { .. } => {
+                &[POINT[0], POINT[1], POINT[2]]
+            }
             Self::Planar => &[Translation(Z), Misalignment(Z, X), Misalignment(Z, Y)],
             Self::PlanarTranslation => &[Translation(Z), Rotation(X), Rotation(Y), Rotation(Z)],
             Self::SlottedHinge => &[
@@ -176,7 +203,7 @@ impl JointKind {
             Self::Hinge => &[(Twist(Z), "angle")],
             Self::Slider => &[(Translation(Z), "travel")],
             Self::Cylindrical | Self::Screw { .. } => &[(Translation(Z), "travel"), (Twist(Z), "angle")],
-            Self::Universal => &[
+            Self::Universal | Self::SkewedUniversal { .. } => &[
                 (HeadingInA { about: X, of: Y }, "first_angle"),
                 (HeadingInB { about: Y, of: X }, "second_angle"),
             ],
@@ -184,6 +211,11 @@ impl JointKind {
                 (HeadingInA { about: X, of: Z }, "first_angle"),
                 (Elevation { of: Z, against: X }, "second_angle"),
                 (HeadingInB { about: Z, of: X }, "third_angle"),
+            ],
+            Self::Ellipsoid { .. } => &[
+                (HeadingInA { about: X, of: Z }, "longitude"),
+                (Elevation { of: Z, against: X }, "latitude"),
+                (HeadingInB { about: Z, of: X }, "turn"),
             ],
             Self::GimbalXzy => &[
                 (HeadingInA { about: X, of: Y }, "first_angle"),

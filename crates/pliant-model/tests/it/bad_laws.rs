@@ -3,7 +3,8 @@
 use pliant_model::dual::Dual;
 use pliant_model::{
     ActivationDynamics, AxialMuscle, BodyForce, ConstantForce, Damping, DiagonalCompliance, Drag, ForceField,
-    FullCompliance, Gas, Model, MuscleTendon, Potential, Space, Spring, Torque, Treatment, UniformCompliance,
+    ForceLengthMuscle, FullCompliance, Gas, Ligament, Model, MuscleTendon, Potential, Space, Spring, Torque,
+    Treatment, UniformCompliance,
 };
 
 #[test]
@@ -174,6 +175,72 @@ fn bad_parameters() {
         (Box::new(muscle(1.0, 0.0, 1.0)), one, "the optimal length"),
         (Box::new(muscle(1.0, 1.0, -1.0)), one, "the largest speed"),
         (Box::new(muscle(1.0, 1.0, 1.0)), three, "needs a node of scalars"),
+        (
+            Box::new(Ligament::new(1.0, 1.0)),
+            three,
+            "needs a node of scalars",
+        ),
+        (
+            Box::new(Ligament::new(0.0, 1.0)),
+            one,
+            "the stiffness of `law` is 0",
+        ),
+        (
+            Box::new(Ligament::new(1.0, 0.0)),
+            one,
+            "the slack length of `law` is 0",
+        ),
+        (Box::new(Ligament::new(1e300, 1e-300)), one, "the stiffness"),
+        (
+            Box::new(Ligament::new(1.0, 1.0).with_transition_strain(-0.1)),
+            one,
+            "the transition strain of `law` is -0.1",
+        ),
+        (
+            Box::new(Ligament::new(1.0, 1.0).with_damping(-1.0)),
+            one,
+            "the damping",
+        ),
+        (
+            Box::new(ForceLengthMuscle::constant(0.0, 0.0)),
+            one,
+            "the largest force",
+        ),
+        (
+            Box::new(ForceLengthMuscle::constant(1.0, -0.5)),
+            one,
+            "the passive share of `law` is -0.5",
+        ),
+        (
+            Box::new(ForceLengthMuscle::linear(1.0, 1.0, 1.0, 0.0)),
+            one,
+            "must be more than the optimal length",
+        ),
+        (
+            Box::new(ForceLengthMuscle::peck(1.0, 1.0, 2.0, 1.0, 0.0)),
+            one,
+            "the share of the tendon of `law` is 1, but must be 0 or more and below 1",
+        ),
+        (
+            Box::new(ForceLengthMuscle::pai(1.0, 0.0, 2.0, 0.0, 0.0)),
+            one,
+            "the optimal length",
+        ),
+        (
+            Box::new(ForceLengthMuscle::simple(1.0, 1.0, 1.0).with_toe(-1.0, false)),
+            one,
+            "the toe of `law` is -1",
+        ),
+        (
+            Box::new(ForceLengthMuscle::blemker(1.0, 1.0, 2.0).with_exponential(0.1, 0.0)),
+            one,
+            "the exponent of `law` is 0",
+        ),
+        (
+            Box::new(ForceLengthMuscle::constant(1.0, 0.0).with_activations(&[1.5])),
+            one,
+            "between 0 and 1",
+        ),
         (
             Box::new(muscle(1.0, 1.0, 1.0).with_activations(&[1.1])),
             one,

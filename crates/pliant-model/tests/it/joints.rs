@@ -22,12 +22,20 @@ fn somewhere() -> Pose {
     Pose::turned([0.1, 0.2, -0.3], [0.5, 1.0, 0.3], 1.1)
 }
 
-const KINDS: [(JointKind, usize, usize); 17] = [
+const KINDS: [(JointKind, usize, usize); 19] = [
     (JointKind::Fixed, 6, 0),
     (JointKind::Hinge, 5, 1),
     (JointKind::Slider, 5, 1),
     (JointKind::Cylindrical, 4, 2),
     (JointKind::Universal, 4, 2),
+    (JointKind::SkewedUniversal { skew: 0.4 }, 4, 2),
+    (
+        JointKind::Ellipsoid {
+            semi_axes: [0.3, 0.2, 0.4],
+        },
+        3,
+        3,
+    ),
     (JointKind::GimbalXyz, 3, 3),
     (JointKind::GimbalXzy, 3, 3),
     (JointKind::Ball, 3, 0),

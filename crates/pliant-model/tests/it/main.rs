@@ -4,6 +4,7 @@
     reason = "a test that cannot set up its problem should stop there"
 )]
 
+mod axial_laws;
 mod bad_input;
 mod bad_laws;
 mod body_tools;

@@ -27,11 +27,11 @@ fn build(text: &str) -> Result<BuiltScene, SceneError> {
 #[test]
 fn every_word_builds_and_runs() {
     let built = build(WORDS).unwrap_or_else(|e| panic!("{e}"));
-    assert_eq!((built.joints.len(), built.plan.steps), (16, 2));
+    assert_eq!((built.joints.len(), built.plan.steps), (18, 2));
     let outcome = Runner::new(built).unwrap_or_else(|e| panic!("{e}")).run(|_| {});
     assert!(outcome.error.is_none(), "{:?}", outcome.error);
     let summary = &outcome.summary;
-    assert_eq!(summary.joints.len(), 16);
+    assert_eq!(summary.joints.len(), 18);
     assert_eq!(summary.treatments.len(), 2, "{:?}", summary.treatments);
     assert_eq!(
         summary.joints["plane"].coordinates.keys().collect::<Vec<_>>(),

@@ -44,6 +44,7 @@ fn keys(field: Field) -> &'static [&'static str] {
         F::CylinderLength | F::TubeLength => &["length"],
         F::Damping => &["damping", "linear"],
         F::DampingEntries | F::DampingMatrix => &["damping"],
+        F::DampingRatio => &["damping_ratio", "restitution"],
         F::Density => &["density"],
         F::Dimension => &["dimension"],
         F::Directions => &["points", "direction", "side"],
@@ -70,6 +71,14 @@ fn keys(field: Field) -> &'static [&'static str] {
         F::IsotropicHardening => &["isotropic"],
         F::KinematicHardening => &["kinematic"],
         F::LargestForce => &["force", "limit"],
+        F::LargestLength => &["largest_length"],
+        F::PassiveShare => &["passive"],
+        F::SemiAxes => &["semi_axes"],
+        F::Skew => &["skew"],
+        F::SlackLength => &["slack_length"],
+        F::TendonShare => &["tendon"],
+        F::Toe => &["toe"],
+        F::TransitionStrain => &["transition_strain"],
         F::LargestSpeed => &["speed"],
         F::Mass => &["mass"],
         F::Obstacles | F::WrapRadius | F::WrapSemiAxes => &["obstacles"],
@@ -93,9 +102,8 @@ fn keys(field: Field) -> &'static [&'static str] {
         F::Pressure => &["pressure"],
         F::Rate | F::RateOfSaturation => &["rate"],
         F::RelaxationTime | F::RelaxationTimes => &["relaxation_time"],
-        F::RestAngles | F::RestAreas | F::RestLength | F::RestPoses | F::RestRotations | F::RestVolumes => {
-            &["rest"]
-        }
+        F::RestLength => &["rest", "rest_length"],
+        F::RestAngles | F::RestAreas | F::RestPoses | F::RestRotations | F::RestVolumes => &["rest"],
         F::RestLengths => &["rest", "ropes"],
         F::RestStrains | F::SegmentLengths => &["segments"],
         F::Restitution => &["coefficient"],
@@ -148,6 +156,9 @@ fn subject(error: &ModelError) -> (&str, &'static [&'static str], Option<usize>)
         | ModelError::FreeAxis { name, .. }
         | ModelError::NotRows { name, .. }
         | ModelError::Mesh { name, .. } => (name, &[], None),
+        ModelError::Immovable { name, .. } | ModelError::SharedRatios { name } => {
+            (name, &["damping_ratio"], None)
+        }
         // Of a formula; no other mapping has these keys.
         ModelError::Degenerate { name, .. } => (name, &["energy", "values"], None),
         _ => ("", &[], None),

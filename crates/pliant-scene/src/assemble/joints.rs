@@ -1,5 +1,6 @@
 //! Joints and gears.
 
+use super::joint_limits::{self, damping};
 use super::values::{describe, owner};
 use super::{Builder, Result, components, courses, nodes, starts, swing};
 use crate::schema::{
@@ -9,7 +10,7 @@ use crate::source::Where;
 use crate::{Amount, Course, OneOrMany, Takes, Units, quantity};
 use pliant::dense::rotation::{self, Quaternion, multiply, rotate};
 use pliant::dense::{Vec3, vec3};
-use pliant::model::{Joint, JointAxis, JointKind, NodeId, Pose, Side, Space};
+use pliant::model::{Joint, JointAxis, JointDamping, JointKind, NodeId, Pose, Side, Space};
 use pliant_expression::suggest;
 
 /// Puts the joints in the order of their names, which differ.
@@ -116,11 +117,18 @@ fn joint(builder: &Builder<'_>, spec: &JointSpec) -> Result<Made> {
         return builder.wrong(&[field("level"), Where::Name(name)], message, None);
     }
     let at = joint_pose(builder, spec)?;
-    let sides = [started(builder, &sides, 0, at)?, started(builder, &sides, 1, at)?];
+    let sides = [
+        started(builder, &sides, 0, kind.first_frame(at))?,
+        started(builder, &sides, 1, at)?,
+    ];
     let mut joint = Joint::new(kind, sides[0], sides[1])
         .at(at)
         .with_level(components::level(builder, &spec.level, field("level"))?);
-    let relaxation = components::not_negative(builder, &spec.relaxation_time, field("relaxation_time"))?;
+    let damping = damping(builder, name, &spec.relaxation_time, spec.damping_ratio.as_ref())?;
+    let relaxation = match damping {
+        JointDamping::RelaxationTime(time) => time,
+        _ => 0.0,
+    };
     joint = match (&spec.kind, &spec.compliance) {
         (JointKindSpec::Bushing(_), Some(_)) => {
             let message = format!("`{name}` is a bushing, whose `compliances` are its own");
@@ -137,6 +145,11 @@ fn joint(builder: &Builder<'_>, spec: &JointSpec) -> Result<Made> {
             let list = builder.numbers(list, field("compliance"))?;
             joint.with_compliance(&list, relaxation)
         }
+        (_, None) if spec.damping_ratio.is_some() => {
+            let message = format!("`{name}` is hard, so it has no damping ratio");
+            let help = "give it a `compliance`".to_owned();
+            return builder.wrong(&[field("damping_ratio")], message, Some(help));
+        }
         (_, None) if relaxation != 0.0 => {
             let message = format!("`{name}` is hard, so it has no relaxation time");
             let help = "give it a `compliance`".to_owned();
@@ -144,6 +157,9 @@ fn joint(builder: &Builder<'_>, spec: &JointSpec) -> Result<Made> {
         }
         (_, None) => joint,
     };
+    if let JointDamping::Ratio(ratio) = damping {
+        joint = joint.with_damping_ratio(ratio);
+    }
     if spec.collide {
         joint = joint.colliding();
     }
@@ -164,6 +180,12 @@ pub(super) fn kind(builder: &Builder<'_>, spec: &JointSpec) -> Result<JointKind>
         JointKindSpec::Slider => JointKind::Slider,
         JointKindSpec::Cylindrical => JointKind::Cylindrical,
         JointKindSpec::Universal => JointKind::Universal,
+        JointKindSpec::SkewedUniversal(spec) => JointKind::SkewedUniversal {
+            skew: builder.number(&spec.skew, at("skew"))?,
+        },
+        JointKindSpec::Ellipsoid(spec) => JointKind::Ellipsoid {
+            semi_axes: builder.triple(&spec.semi_axes, at("semi_axes"))?,
+        },
         JointKindSpec::GimbalXyz => JointKind::GimbalXyz,
         JointKindSpec::GimbalXzy => JointKind::GimbalXzy,
         JointKindSpec::Ball => JointKind::Ball,
@@ -325,9 +347,14 @@ fn attached(
         for axis in axes(&spring.on, "springs")? {
             let compliance = spring.compliance.taking(of(axis).compliance);
             let compliance = components::not_negative(builder, &compliance, field("springs"))?;
-            let relaxation = components::not_negative(builder, &spring.relaxation_time, field("springs"))?;
+            let damping = damping(
+                builder,
+                name,
+                &spring.relaxation_time,
+                spring.damping_ratio.as_ref(),
+            )?;
             let rest = builder.number(&spring.rest.taking(of(axis).coordinate), field("rest"))?;
-            joint = joint.with_spring(axis, compliance, relaxation, rest);
+            joint = joint.with_damped_spring(axis, compliance, damping, rest);
         }
     }
     for damper in &spec.dampers {
@@ -345,27 +372,8 @@ fn attached(
     }
     for limits in &spec.limits {
         for axis in axes(&limits.on, "limits")? {
-            let limit = |number: Option<&Amount>, default| match number {
-                Some(number) => builder.number(&number.taking(of(axis).coordinate), field("limits")),
-                None => Ok(default),
-            };
-            let (lower, upper) = (
-                limit(limits.lower.as_deref(), f64::NEG_INFINITY)?,
-                limit(limits.upper.as_deref(), f64::INFINITY)?,
-            );
-            if lower > upper {
-                let message =
-                    format!("the limits of `{name}` are {lower} and {upper}: nothing is between them");
-                return builder.wrong(&[field("limits"), Where::Name(name)], message, None);
-            }
-            let restitution = components::not_negative(builder, &limits.restitution, field("restitution"))?;
-            if restitution > 1.0 {
-                let message = format!(
-                    "`restitution` of the limits of `{name}` is {restitution}, but must be between 0 and 1"
-                );
-                return builder.wrong(&[field("restitution"), Where::Name(name)], message, None);
-            }
-            joint = joint.with_bouncing_limits(axis, lower, upper, restitution);
+            let takes = [of(axis).coordinate, of(axis).compliance];
+            joint = joint_limits::add(builder, name, limits, takes, (axis, joint))?;
         }
     }
     Ok((joint, courses))

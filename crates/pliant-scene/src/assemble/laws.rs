@@ -1,7 +1,7 @@
 //! Force fields.
 
 use super::observables::things;
-use super::{Builder, InputCourse, Result, components, courses, muscles, run, solids};
+use super::{Builder, InputCourse, Result, components, courses, joint_limits, muscles, run, solids};
 use crate::quantity::{Acting, Any, ON_ANGLES, ON_LENGTHS, Takes};
 use crate::schema::{BodyForceSpec, CurveSpec, ForceFieldSpec, Law, MatrixSpec, SpringLawSpec, Triple};
 use crate::source::Where;
@@ -23,6 +23,7 @@ pub(super) fn force_field(builder: &mut Builder<'_>, spec: &ForceFieldSpec) -> R
         spec.law,
         Law::Compliance(_) | Law::Stiffness(_) | Law::Diagonal(_) | Law::Matrix(_)
     );
+    let ratio = damping_ratio(builder, spec, relaxation)?;
     if !spring && relaxation != 0.0 {
         let message = format!("`{name}` is no spring with a compliance, so it has no relaxation time");
         return builder.wrong(&[Where::Field(name, "relaxation_time")], message, None);
@@ -36,13 +37,16 @@ pub(super) fn force_field(builder: &mut Builder<'_>, spec: &ForceFieldSpec) -> R
     let mut inputs = Inputs::new();
     let law = match series {
         Some(series) => relaxing(builder, spec, node, series)?,
-        None => law(builder, name, &spec.law, node, relaxation, &mut inputs)?,
+        None => law(builder, name, &spec.law, node, [relaxation, ratio], &mut inputs)?,
     };
     let id = builder
         .model
         .add_boxed_force_field(name, node, law, treatment)
         .map_err(|e| builder.model_error(e))?;
-    if matches!(spec.law, Law::AxialMuscle(_) | Law::MuscleTendon(_)) {
+    if matches!(
+        spec.law,
+        Law::AxialMuscle(_) | Law::MuscleTendon(_) | Law::ForceLengthMuscle(_)
+    ) {
         builder.picture.muscles.push((node, id));
     }
     follow(builder, id, inputs)?;
@@ -59,6 +63,28 @@ pub(super) fn force_field(builder: &mut Builder<'_>, spec: &ForceFieldSpec) -> R
         builder.options.own_alpha.push((id, alpha));
     }
     Ok(())
+}
+
+/// The damping ratio of a spring, zero for none.
+fn damping_ratio(builder: &Builder<'_>, spec: &ForceFieldSpec, relaxation: f64) -> Result<f64> {
+    let name = spec.name.as_str();
+    let at = Where::Field(name, "damping_ratio");
+    let Some(ratio) = &spec.damping_ratio else {
+        return Ok(0.0);
+    };
+    let has_one = matches!(
+        spec.law,
+        Law::Compliance(_) | Law::Stiffness(_) | Law::Diagonal(_)
+    );
+    if !has_one || !spec.viscoelastic.is_empty() {
+        let message = format!("`{name}` takes no damping ratio");
+        let help = "`Compliance`, `Stiffness` and `Diagonal` do that do not relax".to_owned();
+        return builder.wrong(&[at, Where::Name(name)], message, Some(help));
+    }
+    if relaxation != 0.0 {
+        return joint_limits::damped_twice(builder, name);
+    }
+    components::not_negative(builder, ratio, at)
 }
 
 /// Makes inputs of a force field follow the time.
@@ -144,7 +170,7 @@ fn law(
     name: &str,
     law: &Law,
     node: NodeId,
-    relaxation: f64,
+    [relaxation, ratio]: [f64; 2],
     inputs: &mut Inputs,
 ) -> Result<Box<dyn ForceField>> {
     let at = Where::Field(name, "law");
@@ -165,18 +191,18 @@ fn law(
         Law::Compliance(compliance) => {
             let law =
                 UniformCompliance::new(builder.number(&compliance.fitting(on.map(|on| on.compliance)), at)?);
-            Box::new(law.with_relaxation_time(relaxation))
+            Box::new(law.with_relaxation_time(relaxation).with_damping_ratio(ratio))
         }
         Law::Stiffness(stiffness) => {
             let law = UniformCompliance::from_stiffness(
                 builder.positive(&stiffness.fitting(on.map(|on| on.stiffness)), at)?,
             );
-            Box::new(law.with_relaxation_time(relaxation))
+            Box::new(law.with_relaxation_time(relaxation).with_damping_ratio(ratio))
         }
         Law::Diagonal(list) => {
             let list = fitting(list, on.map(|on| on.compliance));
             let law = DiagonalCompliance::new(&builder.numbers(&list, at)?);
-            Box::new(law.with_relaxation_time(relaxation))
+            Box::new(law.with_relaxation_time(relaxation).with_damping_ratio(ratio))
         }
         Law::Matrix(matrix) => Box::new(matrix_law(builder, name, matrix, node, relaxation)?),
         Law::Damping(damping) => {
@@ -227,6 +253,8 @@ fn law(
         }
         Law::AxialMuscle(muscle) => Box::new(muscles::axial(builder, name, muscle, inputs)?),
         Law::MuscleTendon(muscle) => Box::new(muscles::with_tendon(builder, name, muscle, inputs)?),
+        Law::ForceLengthMuscle(muscle) => Box::new(muscles::force_length(builder, name, muscle, inputs)?),
+        Law::Ligament(ligament) => Box::new(muscles::ligament(builder, name, ligament)?),
         Law::Spring(spring) => Box::new(spring_law(builder, name, spring, on, inputs)?),
     })
 }

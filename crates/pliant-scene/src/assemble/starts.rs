@@ -291,7 +291,17 @@ fn motion(builder: &Builder<'_>, spec: &JointSpec) -> Result<Motion> {
     }
     let kind = joints::kind(builder, spec)?;
     let (x, y, z) = (Vec3::x(), Vec3::y(), Vec3::z());
+    let skewed = match kind {
+        JointKind::SkewedUniversal { skew } => [x, Vec3::new(skew.sin(), skew.cos(), 0.0)],
+        _ => [x, y],
+    };
     let axes: &[Vec3] = match spec.kind {
+        JointKindSpec::SkewedUniversal(_) => &skewed,
+        JointKindSpec::Ellipsoid(_) => {
+            let message = format!("`{name}` is an ellipsoid joint, which takes no `start` and no `speed`");
+            let help = "give it a `Frame(..)` on both sides, and write the body where it starts".to_owned();
+            return builder.wrong(&[at, owner(at)], message, Some(help));
+        }
         JointKindSpec::Universal => &[x, y],
         JointKindSpec::GimbalXyz | JointKindSpec::Ball => &[x, y, z],
         JointKindSpec::GimbalXzy => &[x, z, y],

@@ -52,6 +52,10 @@ pub struct JointSpec {
     /// Damping of compliances by a relaxation time.
     #[serde(default = "zero")]
     pub relaxation_time: Quantity<Time>,
+    /// Damping of compliances by a ratio of critical damping, each by the mass that it moves at the
+    /// start; instead of a relaxation time.
+    #[serde(default)]
+    pub damping_ratio: Option<Quantity<Pure>>,
     /// Whether the colliders of its two bodies meet, or those of a body that is `Fixed` in the
     /// world and what does not move; they do not by default.
     #[serde(default)]
@@ -107,6 +111,12 @@ pub enum JointKindSpec {
     Cylindrical,
     /// Turns about x of the first side and y of the second: `first_angle`, `second_angle`.
     Universal,
+    /// Turns about x of the first side and an axis of the second that leans from y: `first_angle`,
+    /// `second_angle`.
+    SkewedUniversal(SkewedUniversalSpec),
+    /// Moves on an ellipsoid of the first side, with z of the second along its normal: `longitude`,
+    /// `latitude`, `turn`.
+    Ellipsoid(EllipsoidSpec),
     /// Turns about x of the first side, then y, then z of the second: `first_angle`,
     /// `second_angle`, `third_angle`.
     GimbalXyz,
@@ -137,6 +147,22 @@ pub enum JointKindSpec {
     PointOnPlane,
     /// Six springs.
     Bushing(Box<BushingSpec>),
+}
+
+/// A universal joint whose axes are not square.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "SkewedUniversal", deny_unknown_fields)]
+pub struct SkewedUniversalSpec {
+    /// The angle in rad by which the second axis leans from y of the second side towards its x.
+    pub skew: Quantity<Angle>,
+}
+
+/// An ellipsoid.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "Ellipsoid", deny_unknown_fields)]
+pub struct EllipsoidSpec {
+    /// Its semi-axes in m, along x, y and z of the first side.
+    pub semi_axes: Triple<Length>,
 }
 
 /// A screw.
@@ -205,6 +231,10 @@ pub struct SpringSpec {
     /// Damping by a relaxation time.
     #[serde(default = "zero")]
     pub relaxation_time: Quantity<Time>,
+    /// Damping by a ratio of critical damping, by the mass that it moves at the start; instead of a
+    /// relaxation time.
+    #[serde(default)]
+    pub damping_ratio: Option<Quantity<Pure>>,
     /// Coordinate at rest; 0 by default.
     #[serde(default = "zero")]
     pub rest: Quantity<Coordinate>,
@@ -299,9 +329,20 @@ pub struct LimitsSpec {
     /// Largest value; none by default.
     #[serde(default)]
     pub upper: Option<Quantity<Coordinate>>,
-    /// Share of the velocity that they turn round, between 0 and 1; 0 by default.
+    /// Share of the velocity that they turn round, between 0 and 1; 0 by default. With a compliance,
+    /// its damping follows from it.
     #[serde(default = "zero")]
     pub restitution: Quantity<Pure>,
+    /// Compliance in m/N or rad/(N m); hard by default.
+    #[serde(default = "zero")]
+    pub compliance: Quantity<Compliances>,
+    /// Damping of the compliance by a relaxation time.
+    #[serde(default = "zero")]
+    pub relaxation_time: Quantity<Time>,
+    /// Damping of the compliance by a ratio of critical damping, by the mass that it moves at the
+    /// start.
+    #[serde(default)]
+    pub damping_ratio: Option<Quantity<Pure>>,
 }
 
 /// A hard gear between two free coordinates of joints: `first + ratio second` keeps the value that

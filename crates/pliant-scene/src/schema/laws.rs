@@ -1,6 +1,6 @@
 //! Laws of forces.
 
-use super::{OneOrMany, Quantity, Triple, one, zero};
+use super::{ForceLengthSpec, LigamentSpec, OneOrMany, Quantity, Triple, one, zero};
 use crate::quantity::{
     Angle, AngularDamping, Any, Damping, Force, Length, Pressure, Pure, Rate, SquareAngularDamping, Time,
     Torque, Volume,
@@ -35,6 +35,10 @@ pub enum Law {
     AxialMuscle(MuscleSpec),
     /// A muscle with its tendon on every length.
     MuscleTendon(Box<MuscleTendonSpec>),
+    /// A muscle on every length, whose force follows from length and activation alone.
+    ForceLengthMuscle(Box<ForceLengthSpec>),
+    /// A ligament on every length.
+    Ligament(LigamentSpec),
     /// A spring whose force is a curve over the extension.
     Spring(SpringLawSpec),
 }
@@ -189,7 +193,7 @@ fn ten() -> Quantity<Rate> {
     10.0.into()
 }
 
-fn no_activation() -> OneOrMany<Pure> {
+pub(super) fn no_activation() -> OneOrMany<Pure> {
     OneOrMany::One(zero())
 }
 

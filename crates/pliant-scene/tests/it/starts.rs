@@ -68,6 +68,7 @@ fn joints_of_every_kind_start_at_their_coordinates() {
         ("Universal", vec![0.3, -0.8], vec![1.0, -0.6]),
         ("GimbalXyz", vec![0.3, -0.8, 0.5], vec![1.0, -0.6, 0.4]),
         ("GimbalXzy", vec![0.3, -0.8, 0.5], vec![1.0, -0.6, 0.4]),
+        ("SkewedUniversal(skew: 0.3)", vec![0.3, -0.8], vec![1.0, -0.6]),
         ("Planar", vec![0.3, -0.8, 0.5], vec![1.0, -0.6, 0.4]),
         ("PlanarTranslation", vec![0.3, -0.8], vec![1.0, -0.6]),
         ("SlottedHinge", vec![0.3, -0.8], vec![1.0, -0.6]),

@@ -179,3 +179,127 @@ fn a_free_joint_has_motors_for_all_six() {
         Err(ModelError::Size { .. })
     ));
 }
+
+/// Two axes that keep an angle of `pi/2 - s`: of a ball, whose moments are all `I`, the kinetic energy
+/// is `I (p^2 + q^2 + 2 p q sin s)/2` for the rates `p`, `q`, so that a torque about the first axis
+/// accelerates both angles evenly: by `T/(I cos^2 s)` and `-T sin s/(I cos^2 s)`.
+#[test]
+fn a_skewed_universal_joint_accelerates_both_angles() {
+    let (skew, inertia, torque) = (0.5f64, 0.2, 0.3);
+    let mut model = Model::new();
+    let at = Pose::turned([0.3, -0.2, 0.1], [1.0, 0.5, -0.3], 0.8);
+    let body = model.add_rigid_bodies("ball", &[at]).unwrap();
+    let mass = RigidMass::principal(2.0, [inertia; 3]);
+    model.add_mass("mass", body, Mass::Rigid(vec![mass])).unwrap();
+    let joint = Joint::skewed_universal(Side::World, Side::Body(body, 0), skew).at(at);
+    let joint = model.add_joint("joint", &joint).unwrap();
+    let push = ConstantForce::new(&[torque]);
+    model
+        .add_force_field("push", joint.coordinates[0], push, Treatment::Stiffness)
+        .unwrap();
+    let mut simulation = Simulation::new(model).unwrap();
+    let rates = [1.0, -skew.sin()].map(|k| k * torque / (inertia * skew.cos().powi(2)));
+    let error = |simulation: &Simulation, t: f64| {
+        let off = |k: usize| simulation.positions(joint.coordinates[k])[0] - 0.5 * rates[k] * t * t;
+        off(0).abs().max(off(1).abs())
+    };
+    for step in 1..=2000 {
+        simulation.step(1e-3).unwrap();
+        let held = simulation.positions(joint.held.unwrap());
+        assert!(held.iter().all(|phi| phi.abs() < 1e-6), "{step} {held:?}");
+    }
+    // Both have turned by more than a radian; what is left is the square of a step in radians, 4e-3 at
+    // the last rate, over four radians.
+    let angles = [0, 1].map(|k| simulation.positions(joint.coordinates[k])[0]);
+    assert!(angles[0] > 3.5 && angles[1] < -1.5, "{angles:?}");
+    assert!(
+        error(&simulation, 2.0) < 1e-4,
+        "{angles:?} {}",
+        error(&simulation, 2.0)
+    );
+    // The axes keep their angle in the frames of the bodies as well: x of A against y of B, turned.
+    let [w, x, y, z] = [3, 4, 5, 6].map(|k| simulation.positions(body)[k]);
+    let turned = |v: Vec3| pliant::dense::rotation::rotate([w, x, y, z], v);
+    let first = pliant::dense::rotation::rotate(at.rotation, Vec3::x());
+    let second = turned(Vec3::new(skew.sin(), skew.cos(), 0.0));
+    assert!((first.dot(&second) - skew.sin()).abs() < 1e-6);
+}
+
+/// On a sphere the joint is a ball joint at its centre, with a frame on an arm.
+#[test]
+fn an_ellipsoid_with_equal_axes_is_a_ball_joint() {
+    let radius = 0.4;
+    let run = |on_sphere: bool| {
+        let mut model = Model::new();
+        model.set_gravity([1.0, -9.81, 2.0]).unwrap();
+        let body = model
+            .add_rigid_bodies("body", &[Pose::at([0.05, 0.0, 0.5])])
+            .unwrap();
+        let mass = RigidMass::principal(2.0, [0.02, 0.03, 0.04]);
+        model.add_mass("mass", body, Mass::Rigid(vec![mass])).unwrap();
+        let side = Side::Body(body, 0);
+        let joint = match on_sphere {
+            true => Joint::ellipsoid(Side::World, side, [radius; 3]).at(Pose::at([0.0, 0.0, radius])),
+            false => Joint::gimbal(Side::World, side),
+        };
+        let joint = model.add_joint("joint", &joint).unwrap();
+        let mut simulation = Simulation::new(model).unwrap();
+        let mut out = Vec::new();
+        for _ in 0..300 {
+            simulation.step(1e-3).unwrap();
+            out.extend_from_slice(simulation.positions(body));
+            out.extend(joint.coordinates.iter().map(|n| simulation.positions(*n)[0]));
+        }
+        out
+    };
+    let (sphere, ball) = (run(true), run(false));
+    let off = sphere
+        .iter()
+        .zip(&ball)
+        .fold(0.0f64, |a, (x, y)| a.max((x - y).abs()));
+    // The rows differ, so that the errors of the steps do: some 1e-6 of each.
+    assert!(off < 1e-5, "{off}");
+    assert!(ball[ball.len() - 3..].iter().all(|angle| angle.abs() > 0.1));
+}
+
+/// About the end of a semi-axis `c` an ellipsoid has the radii of curvature `a^2/c` and `b^2/c`. A body
+/// that hangs there inside turns by `c/a^2` per way, so that it swings with
+/// `w^2 = m g (c/a^2)/(m + I c^2/a^4)`; heights are those of its centre of mass on the surface.
+#[test]
+fn a_body_swings_on_an_ellipsoid() {
+    let (a, b, c) = (0.5f64, 0.3, 0.4);
+    let (mass, inertia, g) = (2.0, [0.03, 0.05, 0.02], 9.81);
+    for (k, axis, moment) in [(0, a, inertia[1]), (1, b, inertia[0])] {
+        let mut model = Model::new();
+        // z of the joint is down, so that its pole is the lowest place.
+        model.set_gravity([0.0, 0.0, g]).unwrap();
+        let body = model.add_rigid_bodies("body", &[Pose::default()]).unwrap();
+        let rigid = RigidMass::principal(mass, inertia);
+        model.add_mass("mass", body, Mass::Rigid(vec![rigid])).unwrap();
+        let (v, curvature) = (1e-4, c / (axis * axis));
+        let mut velocity = [0.0; 3];
+        velocity[k] = v;
+        // The normal leans with the way: x turns it about y, y about -x.
+        let turning = [[0.0, v * curvature, 0.0], [-v * curvature, 0.0, 0.0]][k];
+        model.set_body_velocity(body, 0, velocity, turning).unwrap();
+        let joint = Joint::ellipsoid(Side::World, Side::Body(body, 0), [a, b, c]);
+        let joint = model.add_joint("joint", &joint).unwrap();
+        let mut simulation = Simulation::new(model).unwrap();
+        let w = (mass * g * curvature / (mass + moment * curvature * curvature)).sqrt();
+        let mut most = 0.0f64;
+        for step in 1..=1000 {
+            simulation.step(1e-3).unwrap();
+            let x = simulation.positions(body)[k];
+            most = most.max((x - v / w * (w * f64::from(step) * 1e-3).sin()).abs());
+        }
+        // The square of the step in radians is 1e-4, over six radians.
+        assert!(most < 3e-4 * v / w, "{k}: {most} of {}", v / w);
+        // The angle of the normal about x is minus the longitude, about y the latitude.
+        let angle = simulation.positions(joint.coordinates[1 - k])[0];
+        let expected = [1.0, -1.0][k] * curvature * simulation.positions(body)[k];
+        assert!(
+            (angle - expected).abs() < 1e-6 * (v / w) * curvature + 1e-10,
+            "{angle} {expected}"
+        );
+    }
+}

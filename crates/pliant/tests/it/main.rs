@@ -12,6 +12,7 @@ mod certificate;
 mod contact_energy;
 mod contacts;
 mod coordinates;
+mod damping_ratio;
 mod distance_fields;
 mod driven_rows;
 mod energy;

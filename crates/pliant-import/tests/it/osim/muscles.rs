@@ -48,6 +48,19 @@ fn muscles_have_their_curves() {
         rigid.scene
     );
     assert!(remarked(&rigid, "its dynamics are not taken"));
+    let ligament = of(
+        "Blankevoort1991Ligament",
+        "<linear_stiffness>1500</linear_stiffness><slack_length>0.09</slack_length><transition_strain>0.05</transition_strain>",
+    );
+    let law = "Ligament(stiffness: 1500, slack_length: 0.09, transition_strain: 0.05, damping: 0.003)";
+    assert!(ligament.scene.contains(law), "{}", ligament.scene);
+    runner(&ligament.scene).step().unwrap();
+    let slack = of("Blankevoort1991Ligament", "");
+    assert!(
+        remarked(&slack, "without a stiffness or a slack length"),
+        "{:#?}",
+        slack.remarks
+    );
     let other = of("Schutte1993Muscle_Deprecated", "");
     assert!(remarked(&other, "does not pull") && !other.scene.contains("law: MuscleTendon"));
     // They pull: the body comes nearer to the ground at the other end, by its own parameter.

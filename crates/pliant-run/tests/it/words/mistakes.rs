@@ -1,7 +1,7 @@
 //! Mistakes in the scene that holds every word.
 
 /// Change of the words, message, help.
-pub(super) const MISTAKES: [(&str, &str, &str, &str); 84] = [
+pub(super) const MISTAKES: [(&str, &str, &str, &str); 94] = [
     (
         "integrator: Theta, gyroscopic: Momentum",
         "adaptive_step: (positon: 1)",
@@ -454,6 +454,66 @@ pub(super) const MISTAKES: [(&str, &str, &str, &str); 84] = [
         "kind: Bushing(",
         "compliance: 1, kind: Bushing(",
         "whose `compliances` are its own",
+        "",
+    ),
+    (
+        "skew: 0.3",
+        "skew: 2",
+        "the skew of `leaning` is 2, but must be within a quarter turn",
+        "",
+    ),
+    (
+        "semi_axes: (0.3, 0.2, 0.4)",
+        "semi_axes: (0.3, 0, 0.4)",
+        "a semi-axis of `blade`",
+        "",
+    ),
+    (
+        "semi_axes: (0.3, 0.2, 0.4))",
+        "semi_axes: (0.3, 0.2, 0.4)), start: [0, 0, 0]",
+        "is an ellipsoid joint, which takes no `start`",
+        "`Frame(..)` on both sides",
+    ),
+    (
+        "upper: 1, compliance: 0.1, relaxation_time: 0.01",
+        "upper: 1, relaxation_time: 0.01",
+        "limits of `blade` are hard",
+        "give them a `compliance`",
+    ),
+    (
+        "compliance: 0.1, restitution: 0.5",
+        "compliance: 0.1, restitution: 0.5, damping_ratio: 1",
+        "have a `restitution` and a damping of their own",
+        "give one of them",
+    ),
+    (
+        "compliance: 1, damping_ratio: 1, springs",
+        "damping_ratio: 1, springs",
+        "`leaning` is hard, so it has no damping ratio",
+        "give it a `compliance`",
+    ),
+    (
+        "law: Compliance(0.1), damping_ratio: 1",
+        "law: Compliance(0.1), damping_ratio: 1, relaxation_time: 1",
+        "`critical` has a `relaxation_time` and a `damping_ratio`",
+        "give it one of them",
+    ),
+    (
+        "law: Spring(curve: TensionOnly(10))",
+        "law: Spring(curve: TensionOnly(10)), damping_ratio: 1",
+        "`slack` takes no damping ratio",
+        "`Compliance`, `Stiffness` and `Diagonal` do",
+    ),
+    (
+        "slack_length: 0.9, transition_strain",
+        "slack_length: 0, transition_strain",
+        "the slack length of `cruciate` is 0, but must be positive",
+        "",
+    ),
+    (
+        "optimal_length: 1, largest_length: 1.5, tendon: 0.1",
+        "optimal_length: 2, largest_length: 1.5, tendon: 0.1",
+        "the largest length of `tongue` is 1.5, but must be more than the optimal length",
         "",
     ),
 ];

@@ -50,7 +50,7 @@ pub use gradient::{DeformationGradient, Enhancement};
 pub use material::{
     ElasticPlastic, Elasticity, FibreFamily, Fibres, Fung, HenckyPlastic, Hyperelastic, LinearElastic,
     MuscleFibres, MuscleLaw, Orthotropic, PlaneElastic, Plasticity, PronySeries, PronyTerm, Relaxing,
-    StrainEnergy, Tangent, Viscoelastic, Viscosity,
+    StrainEnergy, Tangent, Viscoelastic, Viscosity, VolumeEnergy,
 };
 pub use mesh::{Defect, Element, FaceTriangles, Mesh, Repair};
 pub use patches::{Patches, dilatation};
@@ -59,7 +59,8 @@ pub use rod::{Rod, RodCurve, RodForces, RodParts, Section};
 pub use sheet::{Bending, MembraneStrain, Sheet, SheetCells, SheetForces, SheetMesh, SheetParts};
 pub use shell::{Shell, ShellElastic, ShellParts, ShellStrain};
 pub use solid::{
-    Incompressibility, MassMatrix, MuscleFibre, Solid, SolidMuscle, SolidParts, SolidRegion, StrainMeasure,
+    Incompressibility, MassMatrix, MuscleFibre, Solid, SolidMuscle, SolidParts, SolidRegion, SolidTerm,
+    StrainMeasure,
 };
 pub use strain::{CorotationalStrain, GreenLagrange, SmallStrain, VolumeRatio};
 pub use stress::{SheetFields, SolidFields, pressure, von_mises};

@@ -23,6 +23,7 @@ mod response;
 mod tissue;
 mod viscoelastic;
 mod viscosity;
+mod volumetric;
 
 pub(crate) use axes::MaterialAxes;
 pub use elasticity::{Elasticity, Orthotropic};
@@ -39,6 +40,7 @@ pub use relaxing::Relaxing;
 pub use tissue::{Fibres, Fung};
 pub use viscoelastic::Viscoelastic;
 pub use viscosity::Viscosity;
+pub use volumetric::VolumeEnergy;
 
 use pliant_model::validate::{check_positive, check_size, check_space};
 use pliant_model::{Field, ModelError, Space};

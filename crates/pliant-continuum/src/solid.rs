@@ -3,15 +3,17 @@
 mod muscles;
 mod parts;
 mod regions;
+mod sums;
 mod volume;
 
 pub use muscles::{MuscleFibre, SolidMuscle};
 pub use regions::SolidRegion;
+pub use sums::SolidTerm;
 
 use crate::checks::check_number;
 use crate::{
     ContinuumError, ElasticPlastic, Elasticity, Enhancement, Mesh, NodalRecovery, Plasticity, PronySeries,
-    SolidFields, StrainEnergy, Tangent,
+    SolidFields, StrainEnergy, Tangent, VolumeEnergy,
 };
 #[cfg(doc)]
 use crate::{
@@ -89,6 +91,7 @@ pub struct Solid {
     mass: MassMatrix,
     treatment: Treatment,
     incompressibility: Incompressibility,
+    volume_energy: VolumeEnergy,
     relaxation_time: f64,
     tangent: Tangent,
     series: Option<PronySeries>,
@@ -107,10 +110,13 @@ pub struct SolidParts {
     pub gradients: NodeId,
     /// Strains, where the material is a law of strains.
     pub strains: Option<NodeId>,
-    /// Mean changes of volume, where these are rows.
+    /// Mean changes of volume, where these are rows, or of a logarithmic energy of the volume the
+    /// logarithms of mean ratios.
     pub dilatations: Option<NodeId>,
-    /// The material.
+    /// The material; of several that add up the first.
     pub material: ComponentId,
+    /// The others that add up with it.
+    pub beside: Vec<ComponentId>,
     /// The rows of volume.
     pub volume: Option<ComponentId>,
     /// The fibres of muscles in its elements: the place of each in the list of muscles, and its
@@ -187,6 +193,7 @@ impl Solid {
             mass: MassMatrix::Lumped,
             treatment: Treatment::Stiffness,
             incompressibility: Incompressibility::None,
+            volume_energy: VolumeEnergy::Quadratic,
             relaxation_time: 0.0,
             tangent: Tangent::Exact,
             series: None,
@@ -195,10 +202,12 @@ impl Solid {
         }
     }
 
-    /// Takes the law of another solid, with its numbers, and its density.
+    /// Takes the law of another solid, with its numbers and the energy of its change of volume, and
+    /// its density.
     #[must_use]
     pub fn with_law_of(mut self, other: &Self) -> Self {
         self.law = other.law;
+        self.volume_energy = other.volume_energy;
         self.density = other.density;
         self
     }
@@ -244,10 +253,19 @@ impl Solid {
     /// (selective integration, Malkus and Hughes 1978); `3 mu` where all elements are quadratic and
     /// not all of them hexahedra; none in linear tetrahedra, and in what yields, which would lock.
     /// At finite strains `mu` is the shear modulus of small ones, and the rows have `J - 1` in place of
-    /// `t`.
+    /// `t`; of a logarithmic energy of the volume ([`with_volume_energy`](Self::with_volume_energy))
+    /// they have `ln <J>`, with the same compliance: `k_p (ln J)^2/2 + (k - k_p) (ln <J>)^2/2`.
     #[must_use]
     pub fn with_incompressibility(mut self, rows: Incompressibility) -> Self {
         self.incompressibility = rows;
+        self
+    }
+
+    /// Sets the energy of the change of volume, of a hyperelastic material with a bulk modulus;
+    /// `k (J - 1)^2/2` if not set, but for Hencky's.
+    #[must_use]
+    pub fn with_volume_energy(mut self, volume: VolumeEnergy) -> Self {
+        self.volume_energy = volume;
         self
     }
 
@@ -296,7 +314,8 @@ impl Solid {
 
     /// Adds the nodes of the mesh at rest under `name`, and all that belongs to them as
     /// `name.mass`, `name.modes`, `name.gradients`, `name.strains`, `name.material`, `name.volume_ratios`,
-    /// `name.dilatations`, `name.volume`.
+    /// `name.dilatations`, `name.volume`; `name.log_ratios` and `name.log_dilatations` of a
+    /// logarithmic energy of the volume.
     ///
     /// # Errors
     /// [`ContinuumError`]: what is wrong with the mesh or a number, or what the model says.
@@ -329,6 +348,40 @@ impl Solid {
             varies: Some(&varies),
             ..SolidRegion::whole(*self)
         };
+        let mut parts = regions::add(model, name, nodes, mesh, &[region], &[])?;
+        parts.pop().ok_or(ContinuumError::Empty)
+    }
+
+    /// Adds a solid of several materials that add up in every element, as
+    /// [`add_to`](Self::add_to) does: of the others `beside` this one the laws count. They are the
+    /// components `name.material`, `name.material_2` and so on. Their energies of the change of
+    /// volume add up too; of those that leave it to one of them `bulk` is zero.
+    ///
+    /// # Errors
+    /// [`ContinuumError::Conflict`] of materials that do not add up: small strains beside large
+    /// ones, two measures of strains, plasticity, volume rows of different energies of the volume;
+    /// and the errors of [`add_to`](Self::add_to).
+    pub fn add_sum_to(
+        &self,
+        model: &mut Model,
+        name: &str,
+        mesh: &Mesh,
+        beside: &[Self],
+    ) -> Result<SolidParts, ContinuumError> {
+        let terms: Vec<_> = beside
+            .iter()
+            .map(|solid| SolidTerm {
+                solid: *solid,
+                varies: None,
+            })
+            .collect();
+        let region = SolidRegion {
+            beside: &terms,
+            ..SolidRegion::whole(*self)
+        };
+        region.check()?;
+        mesh.check()?;
+        let nodes = model.add_particles(name, &mesh.nodes)?;
         let mut parts = regions::add(model, name, nodes, mesh, &[region], &[])?;
         parts.pop().ok_or(ContinuumError::Empty)
     }
@@ -388,6 +441,23 @@ impl Solid {
 
     /// Whether the choices go together, and the numbers of a law of strains.
     fn check(&self) -> Result<(), ContinuumError> {
+        self.check_choices()?;
+        match self.law {
+            Law::Hyperelastic(energy) if self.has_volume_rows() => match energy.volume_part() {
+                // Infinite is hard.
+                Some(bulk) if bulk.is_nan() || bulk <= 0.0 => Err(ContinuumError::OutOfRange {
+                    field: Field::BulkModulus,
+                    value: bulk,
+                    bound: "positive, if the volume is to be rows",
+                }),
+                _ => Ok(()),
+            },
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether the choices go together, whoever has the volume.
+    fn check_choices(&self) -> Result<(), ContinuumError> {
         let conflict = |field, with, reason| Err(ContinuumError::Conflict { field, with, reason });
         let rows = self.has_volume_rows();
         if self.series.is_some() && self.plasticity.is_some() {
@@ -414,6 +484,13 @@ impl Solid {
             let reason = "mean volumes leave the modes of elements without stiffness";
             return conflict(Field::EnhancedStrains, "volume rows", reason);
         }
+        if self.volume_energy != VolumeEnergy::Quadratic {
+            let has_bulk = matches!(self.law, Law::Hyperelastic(energy) if energy.volume_part().is_some());
+            if !has_bulk {
+                let reason = "it has no part that is of the volume alone; take Mooney and Rivlin's, Ogden's or another with a bulk modulus";
+                return conflict(Field::VolumeEnergy, "this material", reason);
+            }
+        }
         match self.law {
             Law::Hyperelastic(energy) => {
                 let with = "a hyperelastic material";
@@ -431,11 +508,6 @@ impl Solid {
                     self.check_plastic(energy, plasticity)?;
                 }
                 match energy.volume_part() {
-                    Some(bulk) if rows && (bulk.is_nan() || bulk <= 0.0) => Err(ContinuumError::OutOfRange {
-                        field: Field::BulkModulus,
-                        value: bulk,
-                        bound: "positive, if the volume is to be rows",
-                    }),
                     None if rows => conflict(
                         Field::Incompressibility,
                         "this energy",

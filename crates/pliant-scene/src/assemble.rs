@@ -27,6 +27,7 @@ mod joints;
 mod laws;
 mod look;
 mod mapped;
+mod material_laws;
 mod mesh_files;
 mod meshes;
 mod muscles;

@@ -99,14 +99,19 @@ impl Deformable {
         match &self.parts {
             DeformableParts::Solid(parts) => {
                 let of_part = |part: &SolidParts| {
-                    // Changes of volume hang on strains, or on ratios of volumes.
-                    let ratios = part.dilatations.map(|node| &model.node(node).kind);
-                    let ratios = match ratios {
-                        Some(NodeKind::Mapped { parents, .. }) => parents.clone(),
-                        _ => Vec::new(),
-                    };
-                    let own = [Some(part.gradients), part.strains, part.dilatations, part.modes];
-                    own.into_iter().flatten().chain(ratios).collect::<Vec<_>>()
+                    let mut own = vec![part.gradients];
+                    own.extend([part.strains, part.modes].into_iter().flatten());
+                    // Changes of volume hang on strains, or on ratios of volumes, as they are or as
+                    // logarithms.
+                    let mut next = part.dilatations;
+                    while let Some(node) = next.filter(|node| *node != part.gradients) {
+                        own.push(node);
+                        next = match &model.node(node).kind {
+                            NodeKind::Mapped { parents, .. } => parents.first().copied(),
+                            _ => None,
+                        };
+                    }
+                    own
                 };
                 parts.iter().flat_map(of_part).collect()
             }

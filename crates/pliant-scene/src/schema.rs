@@ -99,7 +99,7 @@ pub use sheets::{
 };
 pub use shells::ElasticShell;
 pub use solid_materials::{
-    ArrudaBoyceSpec, FibreFamilySpec, FibreReinforcedSpec, FungSpec, MooneyRivlinSpec, OgdenSpec,
+    ArrudaBoyceSpec, CostaSpec, FibreFamilySpec, FibreReinforcedSpec, FungSpec, MooneyRivlinSpec, OgdenSpec,
     OgdenTermSpec, OrthotropicSpec, SolidMaterial, SolidRegionSpec, VerondaWestmannSpec, YeohSpec, YoungSpec,
 };
 pub use solid_muscles::{BlemkerMuscleSpec, GenericMuscleSpec, MuscleLawSpec, SolidMuscleSpec};

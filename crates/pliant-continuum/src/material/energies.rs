@@ -1,7 +1,7 @@
 //! Strain energies: their numbers, and those that are functions of invariants.
 
 use super::axes::{MaterialAxes, check_semidefinite};
-use super::shear_and_bulk;
+use super::{VolumeEnergy, shear_and_bulk};
 use crate::ContinuumError;
 use crate::checks::{check_number, check_range};
 use pliant_dense::Vec3;
@@ -12,7 +12,8 @@ use pliant_model::{Field, ModelError};
 /// `I2 = (I1^2 - tr((F^T F)^2))/2` and `J = det F`, or of principal stretches.
 ///
 /// All are zero and without stress at rest. The shear modulus `mu` and the bulk modulus `k` are
-/// those of small strains.
+/// those of small strains. In the place of a part `k (J - 1)^2/2` a material may have another
+/// ([`VolumeEnergy`]).
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum StrainEnergy {
@@ -45,6 +46,29 @@ pub enum StrainEnergy {
         /// Bulk modulus (Pa).
         bulk: f64,
     },
+    /// Mooney and Rivlin's of five terms, the polynomial of second order of Rivlin and Saunders
+    /// (1951), with `a = J^(-2/3) I1 - 3`, `b = J^(-4/3) I2 - 3` and `mu = 2 (c10 + c01)`:
+    ///
+    /// ```math
+    /// c10 a + c01 b + c20 a^2 + c11 a b + c02 b^2 + k (J - 1)^2/2
+    /// ```
+    ///
+    /// An inverted point has no force (not a number); with `bulk` zero it leaves the volume to
+    /// others.
+    Polynomial {
+        /// Coefficient of `a` (Pa), of any sign.
+        c10: f64,
+        /// Coefficient of `b` (Pa), of any sign.
+        c01: f64,
+        /// Coefficient of `a^2` (Pa), of any sign.
+        c20: f64,
+        /// Coefficient of `a b` (Pa), of any sign.
+        c11: f64,
+        /// Coefficient of `b^2` (Pa), of any sign.
+        c02: f64,
+        /// Bulk modulus (Pa).
+        bulk: f64,
+    },
     /// Ogden's (1972): `sum_p mu_p/alpha_p (l_1^alpha_p + l_2^alpha_p + l_3^alpha_p - 3) + k (J -
     /// 1)^2/2` with `l_i = J^(-1/3) s_i` of the principal stretches `s_i`, and
     /// `mu = sum_p mu_p alpha_p/2`. The exponents `2` and `-2` are Mooney and Rivlin's with
@@ -68,16 +92,13 @@ pub enum StrainEnergy {
         /// Bulk modulus (Pa).
         bulk: f64,
     },
-    /// Yeoh's (1993): `c1 (a - 3) + c2 (a - 3)^2 + c3 (a - 3)^3 + k (J - 1)^2/2` with
-    /// `a = J^(-2/3) I1`, and `mu = 2 c1`. With `c2 = 0` it is the cubic hyperelastic energy. An
-    /// inverted point has no force (not a number); with `bulk` zero it leaves the volume to others.
+    /// Yeoh's (1993), of three powers, or of five: `sum_i c_i (a - 3)^i + k (J - 1)^2/2` with
+    /// `a = J^(-2/3) I1`, and `mu = 2 c1`. With `c2`, `c4` and `c5` zero it is the cubic
+    /// hyperelastic energy. An inverted point has no force (not a number); with `bulk` zero it
+    /// leaves the volume to others.
     Yeoh {
-        /// Coefficient of the first power (Pa).
-        c1: f64,
-        /// Coefficient of the second power (Pa), of any sign.
-        c2: f64,
-        /// Coefficient of the third power (Pa), of any sign.
-        c3: f64,
+        /// Coefficients `c1` to `c5` (Pa), of any sign but the first.
+        c: [f64; 5],
         /// Bulk modulus (Pa).
         bulk: f64,
     },
@@ -133,7 +154,8 @@ pub enum StrainEnergy {
     /// `Q = e . D e/c` and the six numbers `e` of `(J^(-2/3) F^T F - I)/2`, shears as angles. `D`
     /// are the moduli of small strains, of which the change of shape counts. An inverted point has
     /// no force (not a number); with `bulk` zero it leaves the volume to others.
-    /// [`fung_orthotropic`](StrainEnergy::fung_orthotropic) makes it of moduli along axes.
+    /// [`fung_orthotropic`](StrainEnergy::fung_orthotropic) makes it of moduli along axes,
+    /// [`costa`](StrainEnergy::costa) Costa's law of heart muscle.
     Fung {
         /// The coefficient `c` (Pa).
         coefficient: f64,
@@ -266,6 +288,41 @@ impl StrainEnergy {
         })
     }
 
+    /// Costa's law of heart muscle (Costa, Holmes and McCulloch 2001) along fibres, sheets and the
+    /// normals of sheets, axes 1, 2 and 3: the coefficient `C` (Pa), `b` (none) of stretch along
+    /// `ff, ss, nn` and of shear `fs, sn, fn`, the directions (none) of fibres and, across them, of
+    /// sheets, and the bulk modulus (Pa). Its strains `E` are isochoric, as all of [`Fung`](Self::Fung)
+    /// are, so that the stress of what keeps its volume is that of the paper but for a pressure:
+    ///
+    /// ```math
+    /// C/2 (exp(Q) - 1) + k (J - 1)^2/2
+    /// Q = b_ff E_ff^2 + b_ss E_ss^2 + b_nn E_nn^2 + 2 b_fs E_fs^2 + 2 b_sn E_sn^2 + 2 b_fn E_fn^2
+    /// ```
+    ///
+    /// With `b_ss = b_nn = b_sn` and `b_fs = b_fn` it is Guccione's, with all six equal isotropic.
+    ///
+    /// # Errors
+    /// [`ContinuumError::Axes`] of axes that are no two directions. What is wrong with a number is
+    /// said where the material goes into a model.
+    pub fn costa(
+        c: f64,
+        stretch: [f64; 3],
+        shear: [f64; 3],
+        axes: [[f64; 3]; 2],
+        bulk: f64,
+    ) -> Result<Self, ContinuumError> {
+        // Shears as angles are twice those of the tensor, whose planes fs, sn, fn are 12, 23, 31.
+        let diagonal = [stretch.map(|b| c * b), shear.map(|b| 0.5 * c * b)].concat();
+        let along = std::array::from_fn(|i| std::array::from_fn(|j| if i == j { diagonal[i] } else { 0.0 }));
+        let [first, second] = axes;
+        let axes = MaterialAxes::of(axes).ok_or(ContinuumError::Axes { first, second })?;
+        Ok(Self::Fung {
+            coefficient: c,
+            moduli: axes.moduli(&along),
+            bulk,
+        })
+    }
+
     /// The bulk modulus (Pa) of a part that is of the volume alone, if there is such a part.
     pub(crate) fn volume_part(&self) -> Option<f64> {
         let mut energy = *self;
@@ -276,6 +333,7 @@ impl StrainEnergy {
     fn bulk_mut(&mut self) -> Option<&mut f64> {
         match self {
             Self::MooneyRivlin { bulk, .. }
+            | Self::Polynomial { bulk, .. }
             | Self::Ogden { bulk, .. }
             | Self::Hencky { bulk, .. }
             | Self::Yeoh { bulk, .. }
@@ -304,9 +362,9 @@ impl StrainEnergy {
             | Self::Corotational { shear, .. }
             | Self::Hencky { shear, .. }
             | Self::FibreReinforced { shear, .. } => shear,
-            Self::MooneyRivlin { c1, c2, .. } => 2.0 * (c1 + c2),
+            Self::MooneyRivlin { c1, c2, .. } | Self::Polynomial { c10: c1, c01: c2, .. } => 2.0 * (c1 + c2),
             Self::Ogden { terms, .. } => terms.iter().map(|[mu, alpha]| 0.5 * mu * alpha).sum(),
-            Self::Yeoh { c1, .. } => 2.0 * c1,
+            Self::Yeoh { c: [c1, ..], .. } => 2.0 * c1,
             Self::ArrudaBoyce { modulus, limit, .. } => 2.0 * chains(modulus, limit, 3.0).first[0],
             Self::VerondaWestmann { c1, c2, .. } => c1 * c2,
             Self::Fung { moduli: d, .. } => {
@@ -333,6 +391,22 @@ impl StrainEnergy {
                 check_positive(name, Field::ShearModulus, 2.0 * (c1 + c2))?;
                 check_not_negative(name, Field::BulkModulus, bulk)
             }
+            Self::Polynomial {
+                c10,
+                c01,
+                c20,
+                c11,
+                c02,
+                bulk,
+            } => {
+                check_finite(name, Field::FirstCoefficient, c10)?;
+                check_finite(name, Field::SecondCoefficient, c01)?;
+                check_finite(name, Field::CoefficientOfFirstSquare, c20)?;
+                check_finite(name, Field::CoefficientOfProduct, c11)?;
+                check_finite(name, Field::CoefficientOfSecondSquare, c02)?;
+                check_positive(name, Field::ShearModulus, 2.0 * (c10 + c01))?;
+                check_not_negative(name, Field::BulkModulus, bulk)
+            }
             Self::Ogden { terms, bulk } => {
                 for [mu, alpha] in terms {
                     check_finite(name, Field::OgdenModuli, mu)?;
@@ -347,10 +421,15 @@ impl StrainEnergy {
                 check_positive(name, Field::ShearModulus, shear)?;
                 check_not_negative(name, Field::BulkModulus, bulk)
             }
-            Self::Yeoh { c1, c2, c3, bulk } => {
+            Self::Yeoh {
+                c: [c1, c2, c3, c4, c5],
+                bulk,
+            } => {
                 check_positive(name, Field::FirstCoefficient, c1)?;
                 check_finite(name, Field::SecondCoefficient, c2)?;
                 check_finite(name, Field::ThirdCoefficient, c3)?;
+                check_finite(name, Field::FourthCoefficient, c4)?;
+                check_finite(name, Field::FifthCoefficient, c5)?;
                 check_not_negative(name, Field::BulkModulus, bulk)
             }
             Self::ArrudaBoyce { modulus, limit, bulk } => {
@@ -388,27 +467,19 @@ impl StrainEnergy {
 
     /// Value and derivatives with respect to the invariants: of Ogden's, Hencky's and Fung's
     /// energy the volume part, of fibres the matrix; not a number for the corotational energy, which is no
-    /// function of them.
-    pub(super) fn at(&self, i1: f64, i2: f64, j: f64) -> Derivatives {
+    /// function of them. What is of the volume alone is the energy `volume` of it.
+    pub(super) fn at(&self, [i1, i2, j]: [f64; 3], volume: VolumeEnergy) -> Derivatives {
+        let isochoric = |bulk: f64, phi: &dyn Fn(f64, f64) -> OfIsochoric| {
+            isochoric([i1, i2, j], volume.at(bulk, j), phi)
+        };
         match *self {
             Self::Corotational { .. } => Derivatives {
                 value: f64::NAN,
                 first: [f64::NAN; 3],
                 second: [f64::NAN; 6],
             },
-            Self::Ogden { bulk, .. } | Self::Fung { bulk, .. } => Derivatives {
-                value: 0.5 * bulk * (j - 1.0) * (j - 1.0),
-                first: [0.0, 0.0, bulk * (j - 1.0)],
-                second: [0.0, 0.0, 0.0, 0.0, 0.0, bulk],
-            },
-            Self::Hencky { bulk, .. } => {
-                let log = if j > 0.0 { j.ln() } else { f64::NAN };
-                Derivatives {
-                    value: 0.5 * bulk * log * log,
-                    first: [0.0, 0.0, bulk * log / j],
-                    second: [0.0, 0.0, 0.0, 0.0, 0.0, bulk * (1.0 - log) / (j * j)],
-                }
-            }
+            Self::Ogden { bulk, .. } | Self::Fung { bulk, .. } => of_volume(volume.at(bulk, j)),
+            Self::Hencky { bulk, .. } => of_volume(VolumeEnergy::Logarithmic.at(bulk, j)),
             Self::NeoHookean { shear, lame } => {
                 let log = if j > 0.0 { j.ln() } else { f64::NAN };
                 Derivatives {
@@ -430,33 +501,51 @@ impl StrainEnergy {
                     second: [0.5 * m / (i1 + 1.0).powi(2), 0.0, 0.0, 0.0, 0.0, l],
                 }
             }
-            Self::MooneyRivlin { c1, c2, bulk } => isochoric([i1, i2, j], bulk, |a, b| OfIsochoric {
+            Self::MooneyRivlin { c1, c2, bulk } => isochoric(bulk, &|a, b| OfIsochoric {
                 value: c1 * (a - 3.0) + c2 * (b - 3.0),
                 first: [c1, c2],
-                second: 0.0,
+                second: [0.0; 3],
             }),
-            Self::FibreReinforced { shear, bulk, .. } => isochoric([i1, i2, j], bulk, |a, _| OfIsochoric {
-                value: 0.5 * shear * (a - 3.0),
-                first: [0.5 * shear, 0.0],
-                second: 0.0,
-            }),
-            Self::Yeoh { c1, c2, c3, bulk } => isochoric([i1, i2, j], bulk, |a, _| {
-                let a = a - 3.0;
+            Self::Polynomial {
+                c10,
+                c01,
+                c20,
+                c11,
+                c02,
+                bulk,
+            } => isochoric(bulk, &|a, b| {
+                let (a, b) = (a - 3.0, b - 3.0);
                 OfIsochoric {
-                    value: a * (c1 + a * (c2 + a * c3)),
-                    first: [c1 + a * (2.0 * c2 + a * 3.0 * c3), 0.0],
-                    second: 2.0 * c2 + a * 6.0 * c3,
+                    value: a * (c10 + c20 * a + c11 * b) + b * (c01 + c02 * b),
+                    first: [c10 + 2.0 * c20 * a + c11 * b, c01 + c11 * a + 2.0 * c02 * b],
+                    second: [2.0 * c20, c11, 2.0 * c02],
                 }
             }),
-            Self::ArrudaBoyce { modulus, limit, bulk } => {
-                isochoric([i1, i2, j], bulk, |a, _| chains(modulus, limit, a))
-            }
-            Self::VerondaWestmann { c1, c2, bulk } => isochoric([i1, i2, j], bulk, |a, b| {
+            Self::FibreReinforced { shear, bulk, .. } => isochoric(bulk, &|a, _| OfIsochoric {
+                value: 0.5 * shear * (a - 3.0),
+                first: [0.5 * shear, 0.0],
+                second: [0.0; 3],
+            }),
+            Self::Yeoh {
+                c: [c1, c2, c3, c4, c5],
+                bulk,
+            } => isochoric(bulk, &|a, _| {
+                let a = a - 3.0;
+                let slope = a * a * (4.0 * c4 + a * 5.0 * c5);
+                let curvature = a * a * (12.0 * c4 + a * 20.0 * c5);
+                OfIsochoric {
+                    value: a * (c1 + a * (c2 + a * (c3 + a * (c4 + a * c5)))),
+                    first: [c1 + a * (2.0 * c2 + a * 3.0 * c3 + slope), 0.0],
+                    second: [2.0 * c2 + a * 6.0 * c3 + curvature, 0.0, 0.0],
+                }
+            }),
+            Self::ArrudaBoyce { modulus, limit, bulk } => isochoric(bulk, &|a, _| chains(modulus, limit, a)),
+            Self::VerondaWestmann { c1, c2, bulk } => isochoric(bulk, &|a, b| {
                 let growth = c2 * (a - 3.0);
                 OfIsochoric {
                     value: c1 * growth.exp_m1() - 0.5 * c1 * c2 * (b - 3.0),
                     first: [c1 * c2 * growth.exp(), -0.5 * c1 * c2],
-                    second: c1 * c2 * c2 * growth.exp(),
+                    second: [c1 * c2 * c2 * growth.exp(), 0.0, 0.0],
                 }
             }),
         }
@@ -481,16 +570,25 @@ impl FibreFamily {
     }
 }
 
-/// An energy of `a = J^(-2/3) I1` and `b = J^(-4/3) I2`: value, gradient, and the second derivative
-/// over `a`; that over `b` and the mixed one are zero.
+/// An energy of `a = J^(-2/3) I1` and `b = J^(-4/3) I2`: value, gradient, and the second derivatives
+/// over `a a`, `a b`, `b b`.
 struct OfIsochoric {
     value: f64,
     first: [f64; 2],
-    second: f64,
+    second: [f64; 3],
 }
 
-/// `phi(a, b) + k (J - 1)^2/2` as a function of `I1, I2, J`.
-fn isochoric([i1, i2, j]: [f64; 3], bulk: f64, phi: impl Fn(f64, f64) -> OfIsochoric) -> Derivatives {
+/// An energy of the volume alone and its derivatives over `J`, as a function of `I1, I2, J`.
+fn of_volume([value, first, second]: [f64; 3]) -> Derivatives {
+    Derivatives {
+        value,
+        first: [0.0, 0.0, first],
+        second: [0.0, 0.0, 0.0, 0.0, 0.0, second],
+    }
+}
+
+/// `phi(a, b) + U(J)` as a function of `I1, I2, J`, with `U` and its derivatives.
+fn isochoric([i1, i2, j]: [f64; 3], volume: [f64; 3], phi: impl Fn(f64, f64) -> OfIsochoric) -> Derivatives {
     let cube = if j > 0.0 { j.cbrt() } else { f64::NAN };
     let (p, q) = (1.0 / (cube * cube), 1.0 / (cube * cube).powi(2));
     // d/dJ of J^-2/3 and J^-4/3.
@@ -499,18 +597,20 @@ fn isochoric([i1, i2, j]: [f64; 3], bulk: f64, phi: impl Fn(f64, f64) -> OfIsoch
     let OfIsochoric {
         value,
         first: [fa, fb],
-        second,
+        second: [faa, fab, fbb],
     } = phi(p * i1, q * i2);
+    // da/dJ, db/dJ.
+    let (a1, b1) = (p1 * i1, q1 * i2);
     Derivatives {
-        value: value + 0.5 * bulk * (j - 1.0) * (j - 1.0),
-        first: [fa * p, fb * q, fa * p1 * i1 + fb * q1 * i2 + bulk * (j - 1.0)],
+        value: value + volume[0],
+        first: [fa * p, fb * q, fa * p1 * i1 + fb * q1 * i2 + volume[1]],
         second: [
-            second * p * p,
-            0.0,
-            fa * p1 + second * p * p1 * i1,
-            0.0,
-            fb * q1,
-            fa * p2 * i1 + fb * q2 * i2 + second * (p1 * i1).powi(2) + bulk,
+            faa * p * p,
+            fab * p * q,
+            fa * p1 + faa * p * p1 * i1 + fab * p * b1,
+            fbb * q * q,
+            fb * q1 + fab * q * a1 + fbb * q * b1,
+            fa * p2 * i1 + fb * q2 * i2 + faa * a1.powi(2) + (2.0 * fab * a1 + fbb * b1) * b1 + volume[2],
         ],
     }
 }
@@ -527,7 +627,7 @@ fn chains(modulus: f64, limit: f64, a: f64) -> OfIsochoric {
     let mut out = OfIsochoric {
         value: 0.0,
         first: [0.0; 2],
-        second: 0.0,
+        second: [0.0; 3],
     };
     // Term i is `w a^i` with `w` the weight over `limit^(2 i - 2)`.
     let (mut scale, mut i) = (modulus, 1);
@@ -536,7 +636,7 @@ fn chains(modulus: f64, limit: f64, a: f64) -> OfIsochoric {
         out.value += w * (a.powi(i) - 3f64.powi(i));
         out.first[0] += w * n * a.powi(i - 1);
         if i > 1 {
-            out.second += w * n * (n - 1.0) * a.powi(i - 2);
+            out.second[0] += w * n * (n - 1.0) * a.powi(i - 2);
         }
         scale /= limit * limit;
         i += 1;

@@ -1,7 +1,8 @@
 //! Hyperelastic materials on deformation gradients.
 
 use super::chord::{OfGradient, add_chord_force};
-use super::{GRADIENTS, PronySeries, PronyTerm, StrainEnergy, check_points, of_points};
+use super::volumetric::PointEnergy;
+use super::{GRADIENTS, PronySeries, PronyTerm, StrainEnergy, VolumeEnergy, check_points, of_points};
 use crate::checks::check_range;
 use crate::strain::{matrix, write_matrix};
 use pliant_dense::Mat3;
@@ -41,13 +42,14 @@ pub enum Tangent {
 /// evenly over a step.
 ///
 /// **Use.** Rubber and tissue at large strains: neo-Hookean, stable neo-Hookean, Mooney-Rivlin,
-/// Yeoh, Arruda-Boyce, Veronda-Westmann, Ogden, fibre-reinforced, Fung; the corotational material
+/// Yeoh, Arruda-Boyce, Veronda-Westmann, Ogden, fibre-reinforced, Fung, Costa; the corotational material
 /// as a stiffness. What relaxes is not defined where the volume vanishes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hyperelastic {
     /// One for all points, or one for each.
     energies: Vec<StrainEnergy>,
     volumes: Vec<f64>,
+    volume: VolumeEnergy,
     tangent: Tangent,
     series: Option<PronySeries>,
 }
@@ -64,6 +66,7 @@ impl Hyperelastic {
         Self {
             energies: energies.to_vec(),
             volumes: volumes.to_vec(),
+            volume: VolumeEnergy::Quadratic,
             tangent: Tangent::Exact,
             series: None,
         }
@@ -79,8 +82,11 @@ impl Hyperelastic {
     }
 
     /// The energy of a point.
-    pub(super) fn energy_at(&self, point: usize) -> &StrainEnergy {
-        &self.energies[if self.energies.len() == 1 { 0 } else { point }]
+    pub(super) fn energy_at(&self, point: usize) -> PointEnergy<'_> {
+        PointEnergy {
+            law: &self.energies[if self.energies.len() == 1 { 0 } else { point }],
+            volume: self.volume,
+        }
     }
 
     pub(super) fn volumes(&self) -> &[f64] {
@@ -95,6 +101,14 @@ impl Hyperelastic {
     /// The share of the stress that never relaxes.
     pub(super) fn long_time(&self) -> f64 {
         self.series.map_or(1.0, |s| s.long_time()[0])
+    }
+
+    /// Sets the energy of the change of volume, of energies that have a part of their bulk modulus
+    /// which is of the volume alone; others, and Hencky's, keep their own.
+    #[must_use]
+    pub fn with_volume_energy(mut self, volume: VolumeEnergy) -> Self {
+        self.volume = volume;
+        self
     }
 
     /// The rule for an indefinite tangent.
@@ -124,7 +138,7 @@ impl Hyperelastic {
     }
 }
 
-impl OfGradient for StrainEnergy {
+impl OfGradient for PointEnergy<'_> {
     fn density(&self, f: &Mat3) -> f64 {
         self.density(f)
     }
@@ -182,7 +196,7 @@ impl Hyperelastic {
     }
 }
 
-impl StrainEnergy {
+impl PointEnergy<'_> {
     /// Adds the tangent of a share of the stress and of what is carried, per volume.
     fn add_tangent_with(&self, f: &Mat3, stress: StressShare<'_>, block: &mut [f64]) {
         let StressShare { share, carried } = stress;
@@ -265,7 +279,7 @@ impl ForceField for Hyperelastic {
         let [start, end] = ends.map(|at| at.x.as_chunks::<9>().0.iter());
         let points = start.zip(end).zip(&self.volumes).enumerate();
         for (out, (q, ((start, end), volume))) in f.as_chunks_mut::<9>().0.iter_mut().zip(points) {
-            add_chord_force(self.energy_at(q), volume * self.long_time(), [start, end], out);
+            add_chord_force(&self.energy_at(q), volume * self.long_time(), [start, end], out);
         }
     }
 
@@ -303,6 +317,7 @@ impl ForceField for Hyperelastic {
         Some(Box::new(Self {
             energies: of_points(&self.energies, &elements),
             volumes: self.volumes[elements].to_vec(),
+            volume: self.volume,
             tangent: self.tangent,
             series: self.series,
         }))

@@ -18,7 +18,8 @@ use std::ops::Range;
 ///
 /// **Equation.** Energy `V w` (J) with the density `w` (Pa) of a [`MuscleLaw`] over the isochoric
 /// stretch `l = J^(-1/3) |F n|` of the unit direction `n` of the fibres at rest, at the activation
-/// `a` (none), and the volume `V` (m^3) of the point; force `-V dw/dF`, `K = V d2w/dF2` exactly. An
+/// `c a` (none) with the share `c` (none) of the point in that of the muscle, and the volume `V`
+/// (m^3) of the point; force `-V dw/dF`, `K = V d2w/dF2` exactly. An
 /// inverted point has no force (not a number). At a fixed activation the energy is conserved; the
 /// energy of a change of activation is that of an input.
 ///
@@ -33,6 +34,8 @@ pub struct MuscleFibres {
     /// Directions of size one, but for those that [`check`](ForceField::check) refuses.
     directions: Vec<Vec3>,
     volumes: Vec<f64>,
+    /// One for all points, or one for each.
+    shares: Vec<f64>,
     activation: f64,
     tangent: Tangent,
 }
@@ -52,6 +55,7 @@ impl MuscleFibres {
             laws: laws.to_vec(),
             directions: directions.iter().map(unit).collect(),
             volumes: volumes.to_vec(),
+            shares: vec![1.0],
             activation: 0.0,
             tangent: Tangent::Exact,
         }
@@ -61,6 +65,14 @@ impl MuscleFibres {
     #[must_use]
     pub fn with_activation(mut self, activation: f64) -> Self {
         self.activation = activation;
+        self
+    }
+
+    /// Sets the shares (none), between 0 and 1, of the points in the activation: one for all, or one
+    /// for each. They are 1 if not set.
+    #[must_use]
+    pub fn with_shares(mut self, shares: &[f64]) -> Self {
+        self.shares = shares.to_vec();
         self
     }
 
@@ -80,6 +92,12 @@ impl MuscleFibres {
         check_positive(name, Field::DirectionLength, direction.norm())
     }
 
+    /// Checks the share of a point in the activation; `name` is for errors.
+    pub(crate) fn check_share(name: &str, share: f64) -> Result<(), ModelError> {
+        let fits = (0.0..=1.0).contains(&share);
+        check_bound(name, Field::ActivationShares, share, "between 0 and 1", fits)
+    }
+
     /// The fibre at a point; none where there are none.
     fn fibre(&self, point: usize, activation: f64) -> Option<Fibre<'_>> {
         if self.volumes[point] == 0.0 {
@@ -89,7 +107,7 @@ impl MuscleFibres {
         Some(Fibre {
             law: &self.laws[one(self.laws.len())],
             direction: self.directions[one(self.directions.len())],
-            activation,
+            activation: self.shares[one(self.shares.len())] * activation,
         })
     }
 }
@@ -126,6 +144,13 @@ impl ForceField for MuscleFibres {
             let what = "directions, one for each quadrature point";
             check_size(name, Field::Directions, what, count, self.directions.len())?;
         }
+        if self.shares.len() != 1 {
+            let what = "shares of activation, one for each quadrature point";
+            check_size(name, Field::ActivationShares, what, count, self.shares.len())?;
+        }
+        self.shares
+            .iter()
+            .try_for_each(|share| Self::check_share(name, *share))?;
         // The one of all meets each of the others.
         for k in 0..self.laws.len().max(self.directions.len()) {
             let law = self.laws.get(k).or(self.laws.first());
@@ -208,6 +233,7 @@ impl ForceField for MuscleFibres {
         Some(Box::new(Self {
             laws: of_points(&self.laws, &elements),
             directions: of_points(&self.directions, &elements),
+            shares: of_points(&self.shares, &elements),
             volumes: self.volumes[elements].to_vec(),
             activation: self.activation,
             tangent: self.tangent,

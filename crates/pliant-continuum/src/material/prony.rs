@@ -74,6 +74,12 @@ impl PronySeries {
         &self.terms[..self.count]
     }
 
+    /// The series of the shear modulus alone.
+    pub(crate) fn of_shape(mut self) -> Self {
+        self.terms.iter_mut().for_each(|term| term.bulk = 0.0);
+        self
+    }
+
     /// The shares of the shear and the bulk modulus that never relax.
     pub fn long_time(&self) -> [f64; 2] {
         let of = |share: fn(&PronyTerm) -> f64| 1.0 - self.terms().iter().map(share).sum::<f64>();

@@ -5,38 +5,44 @@ use super::anisotropic::Anisotropic;
 use super::energies::Derivatives;
 use super::hencky::Hencky;
 use super::ogden::Ogden;
+use super::volumetric::PointEnergy;
 use crate::strain::{Polar, add_determinant_hessian, cofactors, write_matrix};
 use pliant_dense::{Mat3, Vec3, skew};
 
-impl StrainEnergy {
+impl PointEnergy<'_> {
+    /// The part that is a function of invariants, and its derivatives.
+    fn derivatives(&self, at: &Invariants) -> Derivatives {
+        self.law.at([at.i1, at.i2, at.j], self.volume)
+    }
+
     /// The energy density (Pa).
     pub(super) fn density(&self, f: &Mat3) -> f64 {
-        if let StrainEnergy::Corotational { shear, lame } = *self {
+        if let StrainEnergy::Corotational { shear, lame } = *self.law {
             return corotational(f).map_or(f64::NAN, |(_, d, trace)| {
                 shear * d.norm_squared() + 0.5 * lame * trace * trace
             });
         }
         let at = Invariants::of(f);
-        let of_others = match self {
+        let of_others = match self.law {
             StrainEnergy::Ogden { terms, .. } => Ogden::of(f, terms).map_or(f64::NAN, |p| p.density()),
             StrainEnergy::Hencky { shear, .. } => Hencky::of(f, *shear).map_or(f64::NAN, |p| p.density()),
             energy => Anisotropic::of(energy, f).map_or(0.0, |part| part.density()),
         };
-        self.at(at.i1, at.i2, at.j).value + of_others
+        self.derivatives(&at).value + of_others
     }
 
     /// The first Piola-Kirchhoff stress (Pa).
     pub(super) fn stress(&self, f: &Mat3) -> Mat3 {
-        if let StrainEnergy::Corotational { shear, lame } = *self {
+        if let StrainEnergy::Corotational { shear, lame } = *self.law {
             return corotational(f).map_or_else(
                 || Mat3::repeat(f64::NAN),
                 |(p, d, trace)| d * (2.0 * shear) + p.r * (lame * trace),
             );
         }
         let at = Invariants::of(f);
-        let w = self.at(at.i1, at.i2, at.j).first;
+        let w = self.derivatives(&at).first;
         let of_invariants = at.gradients[0] * w[0] + at.gradients[1] * w[1] + at.gradients[2] * w[2];
-        match self {
+        match self.law {
             StrainEnergy::Ogden { terms, .. } => {
                 of_invariants + Ogden::of(f, terms).map_or(Mat3::repeat(f64::NAN), |p| p.stress())
             }
@@ -52,7 +58,7 @@ impl StrainEnergy {
 
     /// Adds the exact tangent, 9 x 9 over the entries of `F`, rows first.
     pub(super) fn add_tangent(&self, f: &Mat3, out: &mut [f64]) {
-        if let StrainEnergy::Corotational { shear, lame } = *self {
+        if let StrainEnergy::Corotational { shear, lame } = *self.law {
             match corotational(f) {
                 Some((p, _, trace)) => add_corotational_tangent(&p, trace, shear, lame, out),
                 None => out.fill(f64::NAN),
@@ -60,7 +66,7 @@ impl StrainEnergy {
             return;
         }
         let at = Invariants::of(f);
-        let Derivatives { first, second, .. } = self.at(at.i1, at.i2, at.j);
+        let Derivatives { first, second, .. } = self.derivatives(&at);
         let [g1, g2, gj] = at.gradients.map(|g| {
             let mut list = [0.0; 9];
             write_matrix(&g, &mut list);
@@ -82,7 +88,7 @@ impl StrainEnergy {
         if first[1] != 0.0 {
             add_second_invariant_hessian(f, at.i1, first[1], out);
         }
-        match self {
+        match self.law {
             StrainEnergy::Ogden { terms, .. } => match Ogden::of(f, terms) {
                 Some(p) => p.add_tangent(out),
                 None => out.fill(f64::NAN),
@@ -93,7 +99,7 @@ impl StrainEnergy {
             },
             _ => {}
         }
-        if let Some(part) = Anisotropic::of(self, f) {
+        if let Some(part) = Anisotropic::of(self.law, f) {
             part.add_tangent(out);
         }
     }

@@ -15,6 +15,19 @@ pub struct MuscleFibre {
     pub law: MuscleLaw,
     /// Their direction at rest (none), of any length but zero.
     pub direction: [f64; 3],
+    /// Their share (none) in the activation of the muscle, between 0 and 1.
+    pub share: f64,
+}
+
+impl MuscleFibre {
+    /// Fibres of a law and a direction at rest (none), with all of the activation.
+    pub fn new(law: MuscleLaw, direction: [f64; 3]) -> Self {
+        Self {
+            law,
+            direction,
+            share: 1.0,
+        }
+    }
 }
 
 /// Fibres in some elements of a solid beside its material ([`MuscleFibres`]), with one activation.
@@ -78,7 +91,7 @@ impl SolidMuscle<'_> {
     ) -> Result<Option<ComponentId>, ContinuumError> {
         let label = format!("{label}.{}", self.name);
         let mut volumes = vec![0.0; parts.volumes.len()];
-        let (mut laws, mut directions) = (Vec::new(), Vec::new());
+        let (mut laws, mut directions, mut shares) = (Vec::new(), Vec::new(), Vec::new());
         let mut point = 0;
         piece
             .mesh
@@ -91,12 +104,14 @@ impl SolidMuscle<'_> {
                         let place = piece.mesh.place_of(rest);
                         fibre = varies(element, place);
                         let checked = MuscleFibres::check_fibre(&label, &fibre.law, fibre.direction.into());
+                        let checked = checked.and(MuscleFibres::check_share(&label, fibre.share));
                         checked.map_err(|error| self.blame(at(place, error.into())))?;
                     }
                 }
                 if self.varies.is_some() {
                     laws.push(fibre.law);
                     directions.push(fibre.direction);
+                    shares.push(fibre.share);
                 }
                 point += 1;
                 Ok::<(), ContinuumError>(())
@@ -117,8 +132,10 @@ impl SolidMuscle<'_> {
         }
         if self.varies.is_none() {
             (laws, directions) = (vec![self.fibre.law], vec![self.fibre.direction]);
+            shares = vec![self.fibre.share];
         }
         let law = MuscleFibres::varying(&laws, &directions, &volumes)
+            .with_shares(&shares)
             .with_activation(self.activation)
             .with_tangent(piece.region.solid.tangent);
         let id = model.add_force_field(&label, parts.gradients, law, Treatment::Stiffness);

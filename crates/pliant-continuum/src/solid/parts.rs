@@ -1,27 +1,29 @@
 //! Nodes and components of a solid: gradients, strains, material, rows of volume.
 
-use super::volume::{PointLaws, Pointwise};
-use super::{Incompressibility, Law, Solid, SolidParts, StrainMeasure, volume};
+use super::sums::{Sum, Term};
+use super::volume::Pointwise;
+use super::{Incompressibility, Law, SolidParts, StrainMeasure, volume};
 use crate::{
     ContinuumError, CorotationalStrain, DeformationGradient, ElasticPlastic, Elasticity, GreenLagrange,
     HenckyPlastic, Hyperelastic, LinearElastic, Mesh, NodalRecovery, Patches, SmallStrain, StrainEnergy,
     Viscoelastic,
 };
-use pliant_model::{Field, ForceField, Model, NodeId, Treatment};
+use pliant_model::{ComponentId, Field, ForceField, Model, NodeId, Treatment};
 
-/// Adds the gradients and what acts on them of a solid with these laws, one for all quadrature
-/// points or one for each; it has no mass yet.
+/// Adds the gradients and what acts on them of a solid of these materials; it has no mass yet.
 pub(super) fn add(
-    solid: &Solid,
-    laws: &[Law],
+    terms: &[Term],
     model: &mut Model,
     name: &str,
     nodes: NodeId,
     mesh: &Mesh,
 ) -> Result<SolidParts, ContinuumError> {
+    let Some(Term { solid, .. }) = terms.first() else {
+        return Err(ContinuumError::Empty);
+    };
     volume::check_yielding(solid, mesh)?;
-    let at_points = PointLaws {
-        laws,
+    let sum = Sum {
+        terms,
         pointwise: Pointwise::of(solid, mesh),
     };
     let mapping = DeformationGradient::of_checked(mesh, solid.enhancement);
@@ -38,85 +40,76 @@ pub(super) fn add(
     };
     let parents: Vec<NodeId> = [nodes].into_iter().chain(modes).collect();
     let gradients = model.add_mapped(&format!("{name}.gradients"), &parents, mapping)?;
-    let (strains, material) = match solid.law {
-        Law::OfStrains { measure, .. } => {
-            let label = format!("{name}.strains");
-            let strains = match measure {
-                StrainMeasure::Small => model.add_mapped(&label, &[gradients], SmallStrain::new(count)),
-                StrainMeasure::Corotational => {
-                    model.add_mapped(&label, &[gradients], CorotationalStrain::new(count))
-                }
-                StrainMeasure::GreenLagrange => {
-                    model.add_mapped(&label, &[gradients], GreenLagrange::new(count))
-                }
-            }?;
-            let law = law_of_strains(solid, at_points, &volumes)?;
-            let label = format!("{name}.material");
-            let material = model.add_boxed_force_field(&label, strains, law, solid.treatment)?;
-            (Some(strains), material)
-        }
-        Law::Hyperelastic(_) => {
-            let law = law_of_gradients(solid, at_points, &volumes)?;
-            let label = format!("{name}.material");
-            let material = model.add_boxed_force_field(&label, gradients, law, Treatment::Stiffness)?;
-            (None, material)
-        }
+    let strains = match sum.measure() {
+        None => None,
+        Some(measure) => Some(add_strains(measure, model, name, gradients, count)?),
     };
+    let mut materials: Vec<ComponentId> = Vec::with_capacity(terms.len());
+    for (index, term) in terms.iter().enumerate() {
+        let label = match index {
+            0 => format!("{name}.material"),
+            _ => format!("{name}.material_{}", index + 1),
+        };
+        materials.push(match (term.solid.law, strains) {
+            (Law::OfStrains { .. }, Some(strains)) => {
+                let law = law_of_strains(sum, index, &volumes)?;
+                model.add_boxed_force_field(&label, strains, law, solid.treatment)?
+            }
+            _ => {
+                let law = law_of_gradients(sum, index, &volumes)?;
+                model.add_boxed_force_field(&label, gradients, law, Treatment::Stiffness)?
+            }
+        });
+    }
     let mut parts = SolidParts {
         nodes,
         modes,
         gradients,
         strains,
         dilatations: None,
-        material,
+        material: materials.remove(0),
+        beside: materials,
         volume: None,
         muscles: Vec::new(),
         mass: None,
         volumes,
         patch_volumes: Vec::new(),
         recovery: NodalRecovery::new(mesh),
-        small_strains: matches!(
-            solid.law,
-            Law::OfStrains {
-                measure: StrainMeasure::Small,
-                ..
-            }
-        ),
+        small_strains: sum.measure() == Some(StrainMeasure::Small),
         yields: solid.plasticity.is_some(),
     };
     if let Some(patches) = patches {
-        volume::add_rows(solid, at_points, model, name, &patches, &mut parts)?;
+        volume::add_rows(sum, model, name, &patches, &mut parts)?;
     }
     Ok(parts)
 }
 
-/// The energy of a hyperelastic law; of the part of the volume, where this is rows, what stays at
-/// the points.
-fn energy(solid: &Solid, law: &Law, pointwise: Pointwise) -> Option<StrainEnergy> {
-    match *law {
-        Law::Hyperelastic(energy) if volume::is_apart(solid) && solid.has_volume_rows() => {
-            Some(energy.with_volume_part(0.0))
+fn add_strains(
+    measure: StrainMeasure,
+    model: &mut Model,
+    name: &str,
+    gradients: NodeId,
+    count: usize,
+) -> Result<NodeId, ContinuumError> {
+    let label = format!("{name}.strains");
+    Ok(match measure {
+        StrainMeasure::Small => model.add_mapped(&label, &[gradients], SmallStrain::new(count))?,
+        StrainMeasure::Corotational => {
+            model.add_mapped(&label, &[gradients], CorotationalStrain::new(count))?
         }
-        Law::Hyperelastic(energy) if solid.has_volume_rows() => {
-            Some(energy.with_volume_part(pointwise.split(law)[0]))
-        }
-        Law::Hyperelastic(energy) => Some(energy),
-        Law::OfStrains { .. } => None,
-    }
+        StrainMeasure::GreenLagrange => model.add_mapped(&label, &[gradients], GreenLagrange::new(count))?,
+    })
 }
 
-/// The material on deformation gradients; beside volume rows of the change of shape and a little of
+/// A material on deformation gradients; beside volume rows of the change of shape and a little of
 /// that of volume.
 fn law_of_gradients(
-    solid: &Solid,
-    at_points: PointLaws<'_>,
+    sum: Sum<'_>,
+    index: usize,
     volumes: &[f64],
 ) -> Result<Box<dyn ForceField>, ContinuumError> {
-    let PointLaws { laws, pointwise } = at_points;
-    let energies: Vec<StrainEnergy> = laws
-        .iter()
-        .filter_map(|law| energy(solid, law, pointwise))
-        .collect();
+    let solid = &sum.terms[index].solid;
+    let energies = sum.energies(index);
     if let Some(plasticity) = solid.plasticity {
         let [StrainEnergy::Hencky { shear, bulk }] = energies[..] else {
             return Err(ContinuumError::Conflict {
@@ -127,29 +120,37 @@ fn law_of_gradients(
         };
         return Ok(Box::new(HenckyPlastic::new(shear, bulk, plasticity, volumes)));
     }
-    let mut law = Hyperelastic::varying(&energies, volumes).with_tangent(solid.tangent);
+    // What stays at the points is that of all.
+    let volume = match index {
+        0 if solid.has_volume_rows() => sum.volume_energy(),
+        _ => solid.volume_energy,
+    };
+    let mut law = Hyperelastic::varying(&energies, volumes)
+        .with_volume_energy(volume)
+        .with_tangent(solid.tangent);
     if let Some(series) = solid.series {
-        law = law.with_relaxation(series);
+        // A term that leaves the volume to others has no bulk modulus that could relax.
+        let leaves_volume = energies.iter().all(|energy| energy.volume_part() == Some(0.0));
+        let is_beside = sum.terms.len() > 1 && !solid.has_volume_rows();
+        law = law.with_relaxation(match leaves_volume && is_beside {
+            true => series.of_shape(),
+            false => series,
+        });
     }
     Ok(Box::new(law))
 }
 
-/// The material on strains; beside volume rows of the change of shape and a little of that of
-/// volume.
+/// A material on strains; beside volume rows of the change of shape and a little of that of volume.
 fn law_of_strains(
-    solid: &Solid,
-    at_points: PointLaws<'_>,
+    sum: Sum<'_>,
+    index: usize,
     volumes: &[f64],
 ) -> Result<Box<dyn ForceField>, ContinuumError> {
-    let PointLaws { laws, pointwise } = at_points;
-    let elasticities = laws.iter().filter_map(|law| match *law {
-        Law::OfStrains { elasticity, .. } => Some(elasticity),
-        Law::Hyperelastic(_) => None,
-    });
-    let elasticities: Vec<Elasticity> = elasticities.collect();
+    let solid = &sum.terms[index].solid;
+    let elasticities = sum.elasticities(index);
     let rows = solid.has_volume_rows();
-    let uniform = || match elasticities[..] {
-        [law @ Elasticity::Isotropic { young, poisson }] => Ok((young, poisson, pointwise.moduli(law))),
+    let uniform = || match (&elasticities[..], &sum.moduli(index)[..]) {
+        ([Elasticity::Isotropic { young, poisson }], [moduli]) => Ok((*young, *poisson, *moduli)),
         _ => Err(ContinuumError::Conflict {
             field: Field::MaterialField,
             with: "a material with a past",
@@ -173,8 +174,7 @@ fn law_of_strains(
         }));
     }
     let law = if rows {
-        let moduli = elasticities.iter().map(|law| pointwise.moduli(*law));
-        LinearElastic::beside_rows(moduli, volumes)
+        LinearElastic::beside_rows(sum.moduli(index).into_iter(), volumes)
     } else {
         LinearElastic::varying(&elasticities, volumes)
     };

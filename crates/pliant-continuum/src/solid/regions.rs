@@ -1,5 +1,6 @@
 //! Solids of several materials, and of materials that vary from place to place.
 
+use super::sums::{self, SolidTerm, Term};
 use super::{Law, MassMatrix, Solid, SolidMuscle, SolidParts, parts};
 use crate::mesh::{RestPoint, check_density};
 use crate::{ContinuumError, Element, ElementKind, Mesh};
@@ -19,6 +20,8 @@ pub struct SolidRegion<'a> {
     /// The material at a place of an element: the number of the element in the mesh, and a place
     /// (m) at rest. It has the numbers of its own law and density there, and all else of `solid`.
     pub varies: Option<&'a dyn Fn(usize, [f64; 3]) -> Solid>,
+    /// Materials that add up with it in the same elements; most often none.
+    pub beside: &'a [SolidTerm<'a>],
 }
 
 impl fmt::Debug for SolidRegion<'_> {
@@ -27,6 +30,7 @@ impl fmt::Debug for SolidRegion<'_> {
             .field("name", &self.name)
             .field("elements", &self.elements)
             .field("solid", &self.solid)
+            .field("beside", &self.beside)
             .finish_non_exhaustive()
     }
 }
@@ -39,7 +43,23 @@ impl SolidRegion<'_> {
             elements: None,
             solid,
             varies: None,
+            beside: &[],
         }
+    }
+
+    /// Its materials, which add up.
+    fn solids(&self) -> Vec<Solid> {
+        let beside = self.beside.iter().map(|term| Solid {
+            law: term.solid.law,
+            volume_energy: term.solid.volume_energy,
+            ..self.solid
+        });
+        [self.solid].into_iter().chain(beside).collect()
+    }
+
+    /// Whether its materials go together, and with its choices.
+    pub(super) fn check(&self) -> Result<(), ContinuumError> {
+        sums::check(&self.solids())
     }
 
     /// An error of this region, which says so if there are others.
@@ -72,28 +92,28 @@ pub(super) fn add(
     muscles: &[SolidMuscle<'_>],
 ) -> Result<Vec<SolidParts>, ContinuumError> {
     for region in regions {
-        region.solid.check().map_err(|error| region.blame(error))?;
+        region.check().map_err(|error| region.blame(error))?;
     }
     mesh.check()?;
     let pieces = pieces(mesh, regions)?;
     check_enhanced(&pieces)?;
     let members = muscles.iter().map(|muscle| muscle.members(mesh));
     let members = members.collect::<Result<Vec<_>, _>>()?;
-    let mut laws = Vec::with_capacity(pieces.len());
+    let mut terms = Vec::with_capacity(pieces.len());
     for piece in &pieces {
-        laws.push(piece.laws().map_err(|error| piece.region.blame(error))?);
+        terms.push(piece.terms().map_err(|error| piece.region.blame(error))?);
     }
     let mass = match mass(mesh.nodes.len(), &pieces)? {
         Some(mass) => Some(model.add_mass(&format!("{name}.mass"), nodes, mass)?),
         None => None,
     };
     let mut out = Vec::with_capacity(pieces.len());
-    for (piece, laws) in pieces.iter().zip(laws) {
+    for (piece, terms) in pieces.iter().zip(terms) {
         let label = match piece.region.name {
             "" => name.to_owned(),
             region => format!("{name}.{region}"),
         };
-        let parts = parts::add(&piece.region.solid, &laws, model, &label, nodes, &piece.mesh);
+        let parts = parts::add(&terms, model, &label, nodes, &piece.mesh);
         let mut parts = parts.map_err(|error| piece.region.blame(error))?;
         parts.mass = mass;
         for (index, (muscle, members)) in muscles.iter().zip(&members).enumerate() {
@@ -176,12 +196,28 @@ fn pieces<'a>(mesh: &Mesh, regions: &'a [SolidRegion<'a>]) -> Result<Vec<Piece<'
 }
 
 impl Piece<'_> {
-    /// The laws of its quadrature points: one for all, or one for each.
-    fn laws(&self) -> Result<Vec<Law>, ContinuumError> {
-        let solid = &self.region.solid;
-        let Some(varies) = self.region.varies else {
-            return Ok(vec![solid.law]);
-        };
+    /// Its materials with the laws of its quadrature points: one for all, or one for each.
+    fn terms(&self) -> Result<Vec<Term>, ContinuumError> {
+        let varies = self.region.beside.iter().map(|term| term.varies);
+        let varies = [self.region.varies].into_iter().chain(varies);
+        let mut terms = Vec::with_capacity(1 + self.region.beside.len());
+        for (index, (solid, varies)) in self.region.solids().into_iter().zip(varies).enumerate() {
+            let laws = match varies {
+                None => vec![solid.law],
+                Some(varies) => self.laws(index, &solid, varies)?,
+            };
+            terms.push(Term { solid, laws });
+        }
+        Ok(terms)
+    }
+
+    /// The laws of a term that varies.
+    fn laws(
+        &self,
+        index: usize,
+        solid: &Solid,
+        varies: &dyn Fn(usize, [f64; 3]) -> Solid,
+    ) -> Result<Vec<Law>, ContinuumError> {
         let of_strains = matches!(solid.law, Law::OfStrains { .. });
         if of_strains && solid.series.is_some() || solid.plasticity.is_some() {
             return Err(ContinuumError::Conflict {
@@ -194,18 +230,28 @@ impl Piece<'_> {
         self.mesh
             .try_each_point(ElementKind::stiffness_degree, |point: &RestPoint| {
                 let place = self.mesh.place_of(point);
-                let here = varies(self.elements[point.element], place);
-                self.check_at(&here).map_err(|error| at(place, error))?;
+                let mut here = varies(self.elements[point.element], place);
+                if index > 0 {
+                    here = Solid {
+                        law: here.law,
+                        volume_energy: here.volume_energy,
+                        ..*solid
+                    };
+                }
+                self.check_at(solid, &here).map_err(|error| at(place, error))?;
                 laws.push(here.law);
                 Ok::<(), ContinuumError>(())
             })?;
         Ok(laws)
     }
 
-    /// Checks the material at a place against that of the region.
-    fn check_at(&self, here: &Solid) -> Result<(), ContinuumError> {
-        here.check()?;
-        let solid = &self.region.solid;
+    /// Checks the material at a place against that of elsewhere.
+    fn check_at(&self, solid: &Solid, here: &Solid) -> Result<(), ContinuumError> {
+        if self.region.beside.is_empty() {
+            here.check()?;
+        } else {
+            here.check_choices()?;
+        }
         if let Law::Hyperelastic(energy) = here.law {
             energy.check(self.region.name)?;
         }

@@ -1,10 +1,12 @@
 //! The change of volume of a solid whose resistance to it is rows: a part of the bulk modulus that
 //! stays at the points, and rows of the rest.
 
+use super::sums::Sum;
 use super::{Incompressibility, Law, Solid, SolidParts, StrainMeasure};
 use crate::patches::dilatation;
-use crate::{ContinuumError, Elasticity, ElementKind, Mesh, Patches, VolumeRatio};
-use pliant_model::{DiagonalCompliance, Field, Model, NodeId, Treatment};
+use crate::{ContinuumError, ElementKind, Mesh, Patches, VolumeEnergy, VolumeRatio};
+use pliant_model::dual::{Dual, DualNum};
+use pliant_model::{Dependency, DiagonalCompliance, Field, Formula, Model, NodeId, Treatment};
 
 /// The largest share of the bulk modulus that stays at the points: rows have the rest, which has to
 /// be some, for the compliance of a row is its inverse.
@@ -48,15 +50,23 @@ impl Pointwise {
         )
     }
 
-    /// The bulk modulus (Pa) of the points, and the inverse (1/Pa) of that of the rows.
-    pub(super) fn split(self, law: &Law) -> [f64; 2] {
-        let (shear, softness) = match law {
-            Law::OfStrains { elasticity, .. } => (
-                elasticity.shear().unwrap_or(0.0),
-                elasticity.inverse_bulk().unwrap_or(0.0),
-            ),
-            Law::Hyperelastic(energy) => (energy.small_shear(), energy.volume_part().map_or(0.0, f64::recip)),
-        };
+    /// The bulk modulus (Pa) of the points, and the inverse (1/Pa) of that of the rows, of laws that
+    /// add up.
+    pub(super) fn split<'l>(self, laws: impl Iterator<Item = &'l Law>) -> [f64; 2] {
+        let (mut shear, mut softness) = (0.0, f64::INFINITY);
+        for law in laws {
+            let (own_shear, own) = match law {
+                Law::OfStrains { elasticity, .. } => (
+                    elasticity.shear().unwrap_or(0.0),
+                    elasticity.inverse_bulk().unwrap_or(0.0),
+                ),
+                Law::Hyperelastic(energy) => {
+                    (energy.small_shear(), energy.volume_part().map_or(0.0, f64::recip))
+                }
+            };
+            shear += own_shear;
+            softness = beside(softness, own);
+        }
         let wanted = self.0 * shear;
         match (wanted * softness).min(MOST) {
             // Hard rows, or as good as hard ones.
@@ -64,23 +74,15 @@ impl Pointwise {
             share => [share / softness, softness / (1.0 - share)],
         }
     }
-
-    /// Shear modulus and pointwise bulk modulus (Pa) of a law of strains beside rows.
-    pub(super) fn moduli(self, elasticity: Elasticity) -> [f64; 2] {
-        let law = Law::OfStrains {
-            measure: StrainMeasure::Small,
-            elasticity,
-        };
-        [elasticity.shear().unwrap_or(0.0), self.split(&law)[0]]
-    }
 }
 
-/// The laws of the points of integration, one for all or one each, and the part of their bulk modulus
-/// that stays there beside volume rows.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct PointLaws<'a> {
-    pub(super) laws: &'a [Law],
-    pub(super) pointwise: Pointwise,
+/// The inverse of the sum of two bulk moduli, of their inverses.
+fn beside(one: f64, other: f64) -> f64 {
+    match (one, other) {
+        (f64::INFINITY, rest) | (rest, f64::INFINITY) => rest,
+        (0.0, _) | (_, 0.0) => 0.0,
+        _ => one / (1.0 + one / other),
+    }
 }
 
 /// Refuses what yields in quadratic elements with one row each, which have fields without energy.
@@ -98,35 +100,32 @@ pub(super) fn check_yielding(solid: &Solid, mesh: &Mesh) -> Result<(), Continuum
 }
 
 /// Rows of volume on a solid: a mean of the change of volume each, weighted or not, with the
-/// compliance `1/(k V)` of the bulk modulus `k` of the rows. Where it varies, `1/k` is the mean over
+/// compliance `1/(k V)` of the bulk modulus `k` of the rows; of a logarithmic energy the logarithm of
+/// the mean ratio of volumes, with the same compliance. Where it varies, `1/k` is the mean over
 /// the patch: the dilatation of one pressure is.
 pub(super) fn add_rows(
-    solid: &Solid,
-    at_points: PointLaws<'_>,
+    sum: Sum<'_>,
     model: &mut Model,
     name: &str,
     patches: &Patches,
     parts: &mut SolidParts,
 ) -> Result<(), ContinuumError> {
-    let PointLaws { laws, pointwise } = at_points;
     let label = format!("{name}.dilatations");
-    let means = match (solid.law, parts.strains) {
-        (
-            Law::OfStrains {
-                measure: StrainMeasure::Small,
-                ..
-            },
-            Some(strains),
-        ) => model.add_mapped(&label, &[strains], dilatation(patches, 3))?,
+    let means = match (sum.measure(), parts.strains) {
+        (Some(StrainMeasure::Small), Some(strains)) => {
+            model.add_mapped(&label, &[strains], dilatation(patches, 3))?
+        }
         _ => {
             let count = parts.volumes.len();
             let ratios = format!("{name}.volume_ratios");
             let ratios = model.add_mapped(&ratios, &[parts.gradients], VolumeRatio::new(count))?;
-            add_part_apart(solid, at_points, model, name, ratios, parts)?;
-            model.add_mapped(&label, &[ratios], dilatation(patches, 1))?
+            add_part_apart(sum, model, name, ratios, parts)?;
+            let means = model.add_mapped(&label, &[ratios], dilatation(patches, 1))?;
+            let label = format!("{name}.log_dilatations");
+            in_measure(sum.volume_energy(), model, &label, means, patches.volumes().len())?
         }
     };
-    let values: Vec<f64> = laws.iter().map(|law| pointwise.split(law)[1]).collect();
+    let values: Vec<f64> = sum.splits().map(|[_, softness]| softness).collect();
     let compliances: Vec<f64> = match values[..] {
         [value] => patches.volumes().iter().map(|v| value / v).collect(),
         _ => {
@@ -138,7 +137,7 @@ pub(super) fn add_rows(
                 .collect()
         }
     };
-    let law = DiagonalCompliance::new(&compliances).with_relaxation_time(solid.relaxation_time);
+    let law = DiagonalCompliance::new(&compliances).with_relaxation_time(sum.terms[0].solid.relaxation_time);
     let rows = model.add_force_field(&format!("{name}.volume"), means, law, Treatment::Compliance)?;
     parts.dilatations = Some(means);
     parts.volume = Some(rows);
@@ -148,18 +147,24 @@ pub(super) fn add_rows(
 
 /// The pointwise part beside a hyperelastic law that relaxes as a whole: it does not.
 fn add_part_apart(
-    solid: &Solid,
-    PointLaws { laws, pointwise }: PointLaws<'_>,
+    sum: Sum<'_>,
     model: &mut Model,
     name: &str,
     ratios: NodeId,
     parts: &SolidParts,
 ) -> Result<(), ContinuumError> {
-    if !is_apart(solid) || pointwise.0 == 0.0 {
+    if !is_apart(&sum.terms[0].solid) || sum.pointwise.0 == 0.0 {
         return Ok(());
     }
-    let bulk = laws.iter().map(|law| pointwise.split(law)[0]).cycle();
-    let compliances: Vec<f64> = bulk.zip(&parts.volumes).map(|(k, v)| 1.0 / (k * v)).collect();
+    let label = format!("{name}.log_ratios");
+    let ratios = in_measure(sum.volume_energy(), model, &label, ratios, parts.volumes.len())?;
+    let bulk: Vec<f64> = sum.splits().map(|[at_points, _]| at_points).collect();
+    let compliances: Vec<f64> = bulk
+        .iter()
+        .cycle()
+        .zip(&parts.volumes)
+        .map(|(k, v)| 1.0 / (k * v))
+        .collect();
     let law = DiagonalCompliance::new(&compliances);
     model.add_force_field(
         &format!("{name}.volume_points"),
@@ -168,6 +173,24 @@ fn add_part_apart(
         Treatment::Stiffness,
     )?;
     Ok(())
+}
+
+/// The node on which an energy of the volume is `k/2 x^2`: changes of volume `x = J - 1` themselves, or
+/// a node of their logarithms `x = ln J`.
+fn in_measure(
+    energy: VolumeEnergy,
+    model: &mut Model,
+    label: &str,
+    changes: NodeId,
+    count: usize,
+) -> Result<NodeId, ContinuumError> {
+    if energy == VolumeEnergy::Quadratic {
+        return Ok(changes);
+    }
+    let each = (0..count).map(|e| vec![Dependency::new(0, e)]).collect();
+    // Keeps the digits of small changes; a ratio that is not positive has none.
+    let logarithm = |x: &[Dual], out: &mut [Dual]| out[0] = x[0].ln_1p();
+    Ok(model.add_mapped(label, &[changes], Formula::new(1, each, logarithm))?)
 }
 
 /// Whether the pointwise part is a component of its own.

@@ -28,9 +28,15 @@ pub(crate) fn energies() -> Vec<StrainEnergy> {
     let lambda = [1.0, 0.9, 0.8, 0.2, 0.3, 0.1];
     vec![
         StrainEnergy::Yeoh {
-            c1: 0.7,
-            c2: -0.1,
-            c3: 0.05,
+            c: [0.7, -0.1, 0.05, -0.02, 0.03],
+            bulk: 5.0,
+        },
+        StrainEnergy::Polynomial {
+            c10: 0.9,
+            c01: -0.2,
+            c20: 0.3,
+            c11: -0.15,
+            c02: 0.08,
             bulk: 5.0,
         },
         StrainEnergy::ArrudaBoyce {
@@ -46,17 +52,30 @@ pub(crate) fn energies() -> Vec<StrainEnergy> {
         StrainEnergy::fibre_reinforced(0.9, &families, 4.0).unwrap(),
         StrainEnergy::fibre_reinforced(0.9, &families[..1], 0.0).unwrap(),
         StrainEnergy::fung_orthotropic(2.0, [1.0, 1.3, 0.6], lambda, axes, 4.0).unwrap(),
+        StrainEnergy::costa(0.5, [2.0, 1.5, 0.7], [1.1, 0.4, 0.9], axes, 4.0).unwrap(),
     ]
 }
 
-/// The energies of the documentation, written again over the entries of `F` and its invariants.
-pub(crate) fn density(energy: StrainEnergy, f: &[Dual], [i1, i2, j]: [Dual; 3]) -> Dual {
-    let (p, volume) = (j.powf(-2.0 / 3.0), (j - 1.0) * (j - 1.0));
+/// The energies of the documentation, written again over the entries of `F` and its invariants;
+/// `volume` is twice the energy of the volume of a bulk modulus of one.
+pub(crate) fn density(energy: StrainEnergy, f: &[Dual], [i1, i2, j]: [Dual; 3], volume: Dual) -> Dual {
+    let p = j.powf(-2.0 / 3.0);
     let (a, b) = (i1 * p, i2 * p * p);
     match energy {
-        StrainEnergy::Yeoh { c1, c2, c3, bulk } => {
-            let a = a - 3.0;
-            a * c1 + a * a * c2 + a * a * a * c3 + volume * (0.5 * bulk)
+        StrainEnergy::Yeoh { c, bulk } => {
+            let powers = (1i32..).zip(c).map(|(i, c)| (a - 3.0).powi(i) * c);
+            powers.sum::<Dual>() + volume * (0.5 * bulk)
+        }
+        StrainEnergy::Polynomial {
+            c10,
+            c01,
+            c20,
+            c11,
+            c02,
+            bulk,
+        } => {
+            let (a, b) = (a - 3.0, b - 3.0);
+            a * c10 + b * c01 + a * a * c20 + a * b * c11 + b * b * c02 + volume * (0.5 * bulk)
         }
         StrainEnergy::ArrudaBoyce { modulus, limit, bulk } => {
             let l = limit * limit;

@@ -4,6 +4,7 @@
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod anisotropic;
+mod closed_forms;
 mod elements;
 mod finite_plastic;
 mod lanes;

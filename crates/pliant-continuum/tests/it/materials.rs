@@ -1,6 +1,8 @@
 //! Materials against hyper-dual energies, inverses and small-strain limits.
 
-use pliant_continuum::{Fibres, Fung, Hyperelastic, LinearElastic, StrainEnergy, Tangent, Viscosity};
+use pliant_continuum::{
+    Fibres, Fung, Hyperelastic, LinearElastic, StrainEnergy, Tangent, Viscosity, VolumeEnergy,
+};
 use pliant_model::dual::{Dual, DualNum};
 use pliant_model::{At, Blocks, ForceField, ModelError, Potential, Space, Treatment, check};
 use proptest::prelude::*;
@@ -19,7 +21,15 @@ fn invariants(f: &[Dual]) -> (Dual, Dual, Dual) {
 
 /// The energies of the documentation, written again.
 pub(crate) fn density(energy: StrainEnergy, f: &[Dual]) -> Dual {
+    density_with(energy, VolumeEnergy::Quadratic, f)
+}
+
+fn density_with(energy: StrainEnergy, volume: VolumeEnergy, f: &[Dual]) -> Dual {
     let (i1, i2, j) = invariants(f);
+    let volume = match volume {
+        VolumeEnergy::Logarithmic => j.ln() * j.ln(),
+        _ => (j - 1.0) * (j - 1.0),
+    };
     match energy {
         StrainEnergy::NeoHookean { shear, lame } => {
             let log = j.ln();
@@ -34,7 +44,7 @@ pub(crate) fn density(energy: StrainEnergy, f: &[Dual]) -> Dual {
         StrainEnergy::MooneyRivlin { c1, c2, bulk } => {
             (i1 * j.powf(-2.0 / 3.0) - 3.0) * c1
                 + (i2 * j.powf(-4.0 / 3.0) - 3.0) * c2
-                + (j - 1.0) * (j - 1.0) * (bulk / 2.0)
+                + volume * (bulk / 2.0)
         }
         StrainEnergy::Corotational { shear, lame } => {
             // The rotation by Newton's iteration, carried on until its derivatives have converged.
@@ -44,14 +54,12 @@ pub(crate) fn density(energy: StrainEnergy, f: &[Dual]) -> Dual {
             let trace = e[0] + e[1] + e[2];
             squares * shear + trace * trace * (lame / 2.0)
         }
-        StrainEnergy::Ogden { terms, bulk } => {
-            super::ogden::isochoric(&terms, f, j) + (j - 1.0) * (j - 1.0) * (bulk / 2.0)
-        }
+        StrainEnergy::Ogden { terms, bulk } => super::ogden::isochoric(&terms, f, j) + volume * (bulk / 2.0),
         StrainEnergy::Hencky { shear, bulk } => {
             let log = j.ln();
             super::finite_plastic::squared(f) * shear + log * log * (bulk / 2.0)
         }
-        other => super::anisotropic::density(other, f, [i1, i2, j]),
+        other => super::anisotropic::density(other, f, [i1, i2, j], volume),
     }
 }
 
@@ -103,10 +111,12 @@ proptest! {
     #[test]
     fn stress_and_tangent_are_derivatives_of_the_energy(seed in prop::array::uniform9(-1.0f64..1.0)) {
         let f: [f64; 9] = std::array::from_fn(|k| 0.25 * seed[k] + if k % 4 == 0 { 1.0 } else { 0.0 });
-        for energy in energies() {
+        let volume_energies = [VolumeEnergy::Quadratic, VolumeEnergy::Logarithmic];
+        let all = energies().into_iter().flat_map(|e| volume_energies.map(|u| (e, u)));
+        for (energy, of_volume) in all {
             let volume = 0.3;
-            let law = Hyperelastic::new(energy, &[volume]);
-            let other = Potential::new(move |f: &[Dual]| density(energy, f) * volume);
+            let law = Hyperelastic::new(energy, &[volume]).with_volume_energy(of_volume);
+            let other = Potential::new(move |f: &[Dual]| density_with(energy, of_volume, f) * volume);
             let close = |a: f64, b: f64| (a - b).abs() < 1e-12 * (1.0 + a.abs());
             prop_assert!(close(law.energy(At::new(GRADIENT, &f)), other.energy(At::new(GRADIENT, &f))), "{:?}", energy);
             let (mut a, mut b) = ([0.0; 9], [0.0; 9]);
@@ -164,11 +174,26 @@ fn energies_have_no_stress_at_rest_and_the_moduli_of_small_strains() {
         )
         .unwrap(),
         StrainEnergy::Yeoh {
-            c1: 0.5 * shear,
-            c2: -0.3,
-            c3: 0.7,
+            c: [0.5 * shear, -0.3, 0.7, 0.2, -0.4],
             bulk,
         },
+        StrainEnergy::Polynomial {
+            c10: 0.7 * shear,
+            c01: -0.2 * shear,
+            c20: 0.3,
+            c11: -0.2,
+            c02: 0.1,
+            bulk,
+        },
+        // `sum b_ij E_ij^2` of a change of shape is `b |E|^2`.
+        StrainEnergy::costa(
+            0.5,
+            [4.0 * shear; 3],
+            [4.0 * shear; 3],
+            [[0.3, 1.0, -0.2], [1.0, 0.0, 0.5]],
+            bulk,
+        )
+        .unwrap(),
         StrainEnergy::VerondaWestmann {
             c1: 0.1 * shear,
             c2: 10.0,

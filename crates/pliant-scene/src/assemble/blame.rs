@@ -11,6 +11,7 @@ use pliant::model::{Field, ModelError};
 fn keys(field: Field) -> &'static [&'static str] {
     use Field as F;
     match field {
+        F::ActivationShares => &["share"],
         F::ActivationTime | F::DeactivationTime => &["dynamics"],
         F::Activations => &["activation"],
         F::AmbientPressure => &["ambient"],
@@ -33,6 +34,9 @@ fn keys(field: Field) -> &'static [&'static str] {
         F::Cells => &["cells"],
         F::CellsAround => &["around"],
         F::Clamp => &["clamp_boxes"],
+        F::CoefficientOfFirstSquare => &["c20"],
+        F::CoefficientOfProduct => &["c11"],
+        F::CoefficientOfSecondSquare => &["c02"],
         F::Coefficients => &["entries"],
         F::Compliance | F::ComplianceMatrix => &["compliance"],
         F::Compliances => &["compliance", "compliances"],
@@ -61,9 +65,11 @@ fn keys(field: Field) -> &'static [&'static str] {
         F::FibreExponent => &["k2", "exponent"],
         F::FibreFamilies => &["families"],
         F::FibreStiffness => &["k1", "passive"],
+        F::FifthCoefficient => &["c5"],
         F::FirstCoefficient => &["c1"],
         F::ForceAndTorque | F::Forces => &["force"],
         F::FrameLength | F::Frames => &["frames", "pairs", "obstacles"],
+        F::FourthCoefficient => &["c4"],
         F::Friction => &["friction"],
         F::Incompressibility => &["incompressibility"],
         F::Inextensible => &["inextensible"],
@@ -122,6 +128,7 @@ fn keys(field: Field) -> &'static [&'static str] {
         F::Twist => &["twist"],
         F::Velocities => &["velocity", "velocities"],
         F::Volume => &["volume"],
+        F::VolumeEnergy => &["volume_energy"],
         F::Wall => &["outer_radius"],
         F::YieldRise => &["rise"],
         F::YieldStress => &["yield_stress"],

@@ -1,20 +1,20 @@
 //! Materials of solids: of all elements or of some, the same everywhere or varying with the place.
 
 use super::deformables::Placement;
+use super::material_laws::{Reader, each_number, has_directions};
 use super::place_numbers::PlaceNumber;
 use super::selections::{self, Candidates};
 use super::solid_muscles::{self, Muscle};
 use super::solids::prony;
 use super::{Builder, Result, components, deformables};
 use crate::schema::{
-    PlasticSpec, PronyTermSpec, Solid as Spec, SolidElements, SolidMaterial, SolidRegionSpec, Triple,
-    YoungSpec,
+    PlasticSpec, PronyTermSpec, Solid as Spec, SolidElements, SolidMaterial, SolidRegionSpec,
 };
 use crate::source::Where;
-use crate::{Amount, SceneError, Units};
+use crate::{Amount, SceneError};
 use pliant::continuum::{
-    Elasticity, ElementKind, FibreFamily, Incompressibility, Mesh, MuscleFibre, Orthotropic, Plasticity,
-    Solid, SolidMuscle, SolidParts, SolidRegion, StrainEnergy,
+    ElementKind, Incompressibility, Mesh, MuscleFibre, Plasticity, Solid, SolidMuscle, SolidParts,
+    SolidRegion, SolidTerm,
 };
 use pliant::model::{Model, NodeId, Treatment};
 use pliant_mesh_io::Mesh as FileMesh;
@@ -298,150 +298,10 @@ fn numbers<'a>(
     Ok(Numbers(list.into_inner()))
 }
 
-/// A law, or what is wrong with its numbers.
-type Law = std::result::Result<Solid, pliant::continuum::ContinuumError>;
-
-/// Reads the numbers of materials, and turns directions to their place.
-pub(super) struct Reader<'r, 'a> {
-    pub(super) number: &'r dyn Fn(&'a Amount, &'static str) -> Result<f64>,
-    pub(super) turn: &'r dyn Fn([f64; 3]) -> [f64; 3],
-}
-
-impl<'a> Reader<'_, 'a> {
-    pub(super) fn number(&self, number: &'a Amount, key: &'static str) -> Result<f64> {
-        (self.number)(number, key)
-    }
-
-    fn moduli(&self, y: &'a YoungSpec) -> Result<(f64, f64)> {
-        Ok((
-            self.number(&y.young, "young")?,
-            self.number(&y.poisson, "poisson")?,
-        ))
-    }
-
-    pub(super) fn triple(&self, numbers: &'a Triple<impl Units>, key: &'static str) -> Result<[f64; 3]> {
-        let [x, y, z] = numbers;
-        Ok([self.number(x, key)?, self.number(y, key)?, self.number(z, key)?])
-    }
-
-    /// The two directions of axes, x and y by default.
-    fn axes(&self, axes: Option<&'a (Triple<impl Units>, Triple<impl Units>)>) -> Result<[[f64; 3]; 2]> {
-        let found = match axes {
-            Some((first, second)) => [self.triple(first, "axes")?, self.triple(second, "axes")?],
-            None => [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]],
-        };
-        Ok(found.map(self.turn))
-    }
-
-    /// The law of a material. It asks for the same numbers in the same order whatever they are.
-    fn law(&self, material: &'a SolidMaterial) -> Result<Law> {
-        let of = |make: fn(f64, f64) -> Solid, y: &'a YoungSpec| {
-            let (young, poisson) = self.moduli(y)?;
-            Ok(Ok(make(young, poisson)))
-        };
-        let number = |number: &'a Amount, key| self.number(number, key);
-        match material {
-            SolidMaterial::Linear(y) => of(Solid::linear, y),
-            SolidMaterial::Corotational(y) => of(Solid::corotational, y),
-            SolidMaterial::StVenantKirchhoff(y) => of(Solid::st_venant_kirchhoff, y),
-            SolidMaterial::Hencky(y) => of(Solid::hencky, y),
-            SolidMaterial::NeoHookean(y) => {
-                of(|e, n| Solid::hyperelastic(StrainEnergy::neo_hookean(e, n)), y)
-            }
-            SolidMaterial::StableNeoHookean(y) => of(
-                |e, n| Solid::hyperelastic(StrainEnergy::stable_neo_hookean(e, n)),
-                y,
-            ),
-            SolidMaterial::MooneyRivlin(m) => Ok(Ok(Solid::hyperelastic(StrainEnergy::MooneyRivlin {
-                c1: number(&m.c1, "c1")?,
-                c2: number(&m.c2, "c2")?,
-                bulk: number(&m.bulk, "bulk")?,
-            }))),
-            SolidMaterial::Ogden(o) => {
-                let terms = o.terms.iter();
-                let terms = terms.map(|t| Ok([number(&t.mu, "mu")?, number(&t.alpha, "alpha")?]));
-                let terms = terms.collect::<Result<Vec<_>>>()?;
-                let energy = StrainEnergy::ogden(&terms, number(&o.bulk, "bulk")?);
-                Ok(energy.map(Solid::hyperelastic))
-            }
-            SolidMaterial::Yeoh(y) => Ok(Ok(Solid::hyperelastic(StrainEnergy::Yeoh {
-                c1: number(&y.c1, "c1")?,
-                c2: number(&y.c2, "c2")?,
-                c3: number(&y.c3, "c3")?,
-                bulk: number(&y.bulk, "bulk")?,
-            }))),
-            SolidMaterial::ArrudaBoyce(a) => Ok(Ok(Solid::hyperelastic(StrainEnergy::ArrudaBoyce {
-                modulus: number(&a.modulus, "modulus")?,
-                limit: number(&a.limit, "limit")?,
-                bulk: number(&a.bulk, "bulk")?,
-            }))),
-            SolidMaterial::VerondaWestmann(v) => Ok(Ok(Solid::hyperelastic(StrainEnergy::VerondaWestmann {
-                c1: number(&v.c1, "c1")?,
-                c2: number(&v.c2, "c2")?,
-                bulk: number(&v.bulk, "bulk")?,
-            }))),
-            SolidMaterial::FibreReinforced(f) => {
-                let shear = number(&f.shear, "shear")?;
-                let family = |family: &'a crate::schema::FibreFamilySpec| {
-                    Ok(FibreFamily {
-                        k1: number(&family.k1, "k1")?,
-                        k2: number(&family.k2, "k2")?,
-                        dispersion: number(&family.dispersion, "dispersion")?,
-                        direction: (self.turn)(self.triple(&family.direction, "direction")?),
-                    })
-                };
-                let families = f.families.iter().map(family).collect::<Result<Vec<_>>>()?;
-                let energy = StrainEnergy::fibre_reinforced(shear, &families, number(&f.bulk, "bulk")?);
-                Ok(energy.map(Solid::hyperelastic))
-            }
-            SolidMaterial::FungOrthotropic(f) => {
-                let coefficient = number(&f.coefficient, "coefficient")?;
-                let mu = self.triple(&f.mu, "mu")?;
-                let [l11, l22, l33] = self.triple(&f.lambda, "lambda")?;
-                let [l12, l23, l31] = self.triple(&f.coupling, "coupling")?;
-                let axes = self.axes(f.axes.as_ref())?;
-                let bulk = number(&f.bulk, "bulk")?;
-                let lambda = [l11, l22, l33, l12, l23, l31];
-                let energy = StrainEnergy::fung_orthotropic(coefficient, mu, lambda, axes, bulk);
-                Ok(energy.map(Solid::hyperelastic))
-            }
-            SolidMaterial::Orthotropic(o) => {
-                let law = Orthotropic {
-                    young: self.triple(&o.young, "young")?,
-                    poisson: self.triple(&o.poisson, "poisson")?,
-                    shear: self.triple(&o.shear, "shear")?,
-                    axes: self.axes(o.axes.as_ref())?,
-                };
-                Ok(Ok(Solid::of_strains(o.strains, Elasticity::Orthotropic(law))))
-            }
-        }
-    }
-}
-
-/// Hands every number of a material to `ask`.
-fn each_number<'a>(
-    material: &'a SolidMaterial,
-    ask: &dyn Fn(&'a Amount, &'static str) -> Result<f64>,
-) -> Result<()> {
-    let reader = Reader {
-        number: ask,
-        turn: &|direction| direction,
-    };
-    // Numbers that mean nothing make no law, which is not wanted yet.
-    reader.law(material).map(|_| ())
-}
-
-/// Whether a material has directions, which are turned with the solid.
-fn has_directions(material: &SolidMaterial) -> bool {
-    matches!(
-        material,
-        SolidMaterial::FibreReinforced(_) | SolidMaterial::FungOrthotropic(_) | SolidMaterial::Orthotropic(_)
-    )
-}
-
 impl Region<'_> {
-    /// The law and the density at a place (m) of the shape, which is put somewhere.
-    fn at(&self, builder: &Builder<'_>, name: &str, place: [f64; 3], put: &Placement) -> Result<Solid> {
+    /// The laws, more than one of a sum, and the density at a place (m) of the shape, which is put
+    /// somewhere.
+    fn at(&self, builder: &Builder<'_>, name: &str, place: [f64; 3], put: &Placement) -> Result<Vec<Solid>> {
         let next = Cell::new(0usize);
         let take = || {
             let k = next.replace(next.get().saturating_add(1));
@@ -451,12 +311,23 @@ impl Region<'_> {
             number: &|_, _| take(),
             turn: &|direction| put.turned(direction),
         };
-        let law = reader.law(self.material)?;
-        let law = law.map_err(|error| builder.continuum_error(name, self.key(), error))?;
-        Ok(match self.density {
-            Some(_) => law.with_density(take()?),
+        let laws = reader.laws(self.material)?.into_iter();
+        let laws = laws.collect::<std::result::Result<Vec<Solid>, _>>();
+        let laws = laws.map_err(|error| builder.continuum_error(name, self.key(), error))?;
+        if laws.is_empty() {
+            let places = [Where::Field(name, self.key()), Where::Name(name)];
+            let message = format!("a `Sum` of materials of `{name}` is empty");
+            return builder.wrong(&places, message, None);
+        }
+        let density = match self.density {
+            Some(_) => Some(take()?),
+            None => None,
+        };
+        let with_density = |law: Solid| match density {
+            Some(density) => law.with_density(density),
             None => law.without_mass(),
-        })
+        };
+        Ok(laws.into_iter().map(with_density).collect())
     }
 
     /// The key of the solid that it stands at.
@@ -481,8 +352,10 @@ impl Materials<'_> {
         let name = spec.name.as_str();
         let mut bases = Vec::with_capacity(self.regions.len());
         for region in &self.regions {
-            let here = region.at(builder, name, region.place, &places[0])?;
-            bases.push(with_choices(builder, spec, region.spec, here)?);
+            let mut here = region.at(builder, name, region.place, &places[0])?;
+            // The choices of a sum are those of its first term.
+            here[0] = with_choices(builder, spec, region.spec, here[0])?;
+            bases.push(here);
         }
         let repeated = |own: Option<&Vec<usize>>| own.map(|own| self.repeated(own, places.len()));
         let lists: Vec<_> = self
@@ -503,17 +376,21 @@ impl Materials<'_> {
         let mut model = std::mem::replace(&mut builder.model, Model::new());
         let (builder_now, wrong) = (&*builder, RefCell::new(None));
         let put = |element: usize| &places[element.checked_div(self.count).unwrap_or(0)];
-        let looked_at: Vec<_> = self
+        let looked_at: Vec<Vec<_>> = self
             .regions
             .iter()
             .zip(&bases)
-            .map(|(region, base)| {
+            .map(|(region, bases)| {
                 let (wrong, put) = (&wrong, &put);
-                move |element: usize, place: [f64; 3]| {
-                    let put = put(element);
-                    let here = region.at(builder_now, name, put.taken_back(place), put);
-                    known(here.map(|here| base.with_law_of(&here)), *base, wrong)
-                }
+                let of_term = |(term, base): (usize, &Solid)| {
+                    let base = *base;
+                    move |element: usize, place: [f64; 3]| {
+                        let put = put(element);
+                        let here = region.at(builder_now, name, put.taken_back(place), put);
+                        known(here.map(|here| base.with_law_of(&here[term])), base, wrong)
+                    }
+                };
+                bases.iter().enumerate().map(of_term).collect()
             })
             .collect();
         let fibres: Vec<_> = self
@@ -530,20 +407,34 @@ impl Materials<'_> {
             })
             .collect();
         let is_turned = places.len() > 1;
+        let varies = |k: usize, term: usize| {
+            let region: &Region<'_> = &self.regions[k];
+            let turned = has_directions(region.material) && is_turned;
+            let varies = (region.numbers.vary() || turned).then_some(&looked_at[k][term]);
+            varies.map(|f| f as &dyn Fn(usize, [f64; 3]) -> Solid)
+        };
+        let beside = |(k, bases): (usize, &Vec<Solid>)| -> Vec<SolidTerm<'_>> {
+            let terms = bases.iter().enumerate().skip(1);
+            let term = |(term, solid): (usize, &Solid)| SolidTerm {
+                solid: *solid,
+                varies: varies(k, term),
+            };
+            terms.map(term).collect()
+        };
+        let beside: Vec<_> = bases.iter().enumerate().map(beside).collect();
         let mut regions = Vec::with_capacity(bases.len());
         for (k, region) in self.regions.iter().enumerate() {
-            let turned = has_directions(region.material) && is_turned;
-            let varies = (region.numbers.vary() || turned).then_some(&looked_at[k]);
             regions.push(SolidRegion {
                 name: region.spec.map_or("", |part| &part.name),
                 elements: lists[k].as_deref(),
-                solid: bases[k],
-                varies: varies.map(|f| f as &dyn Fn(usize, [f64; 3]) -> Solid),
+                solid: bases[k][0],
+                varies: varies(k, 0),
+                beside: &beside[k],
             });
         }
         let mut muscles = Vec::with_capacity(self.muscles.len());
         for (k, (muscle, start)) in self.muscles.iter().zip(&starts).enumerate() {
-            let varies = (muscle.numbers.vary() || is_turned).then_some(&fibres[k]);
+            let varies = (muscle.varies() || is_turned).then_some(&fibres[k]);
             muscles.push(SolidMuscle {
                 name: &muscle.spec.name,
                 elements: own[k].as_deref(),
@@ -554,6 +445,7 @@ impl Materials<'_> {
         }
         let made = Solid::add_muscles_on(&mut model, name, node, mesh, &regions, &muscles);
         drop((regions, muscles));
+        drop(beside);
         drop((looked_at, fibres));
         builder.model = model;
         if let Some(error) = wrong.into_inner() {

@@ -2,14 +2,16 @@
 
 use super::deformables::Placement;
 use super::laws::{self, Inputs};
+use super::material_laws::Reader;
 use super::place_numbers::PlaceNumber;
 use super::selections::{self, Candidates};
-use super::solid_materials::{Cells, Numbers, Reader};
+use super::solid_materials::{Cells, Numbers};
 use super::{Builder, Result};
 use crate::Amount;
 use crate::schema::{MuscleLawSpec, Solid as Spec, SolidMuscleSpec};
 use crate::source::Where;
 use pliant::continuum::{MuscleFibre, MuscleLaw};
+use pliant::dense::Vec3;
 use pliant::model::ComponentId;
 use std::cell::{Cell, RefCell};
 
@@ -19,7 +21,9 @@ pub(super) struct Muscle<'a> {
     /// Elements of one solid; none of all.
     pub(super) elements: Option<Vec<usize>>,
     /// The numbers of its fibres.
-    pub(super) numbers: Numbers<'a>,
+    numbers: Numbers<'a>,
+    /// The line that its fibres follow, if they do (m).
+    line: Option<Vec<Vec3>>,
     /// A place in it, at which it is looked at first.
     place: [f64; 3],
     at: Where<'a>,
@@ -56,6 +60,23 @@ pub(super) fn read<'a>(builder: &Builder<'_>, spec: &'a Spec, cells: &Cells) -> 
                 Some(selections::among(builder, elements, &of)?)
             }
         };
+        let line = line(builder, spec, muscle, at)?;
+        let chosen = match (&line, &muscle.within) {
+            (Some(line), Some(within)) => {
+                let within = builder.positive(within, at)?;
+                let all = chosen.unwrap_or_else(|| (0..cells.centres.len()).collect());
+                let is_near = |cell: &usize| nearest(line, cells.centres[*cell].into()).0 <= within;
+                let near: Vec<usize> = all.into_iter().filter(is_near).collect();
+                if near.is_empty() {
+                    let message = format!(
+                        "no element of the muscle `{own}` of `{name}` is within {within} m of its `line`"
+                    );
+                    return builder.wrong(&[at, Where::Name(name)], message, None);
+                }
+                Some(near)
+            }
+            _ => chosen,
+        };
         let first = chosen.as_ref().and_then(|chosen| chosen.first().copied());
         let place = cells.centres.get(first.unwrap_or(0)).copied();
         let list = RefCell::new(Vec::new());
@@ -68,11 +89,12 @@ pub(super) fn read<'a>(builder: &Builder<'_>, spec: &'a Spec, cells: &Cells) -> 
             number: &ask,
             turn: &|direction| direction,
         };
-        fibre(&reader, muscle)?;
+        fibre(&reader, muscle, None)?;
         all.push(Muscle {
             spec: muscle,
             elements: chosen.map(|chosen| cells.elements(&chosen)),
             numbers: Numbers(list.into_inner()),
+            line,
             place: place.unwrap_or_default(),
             at,
         });
@@ -80,8 +102,69 @@ pub(super) fn read<'a>(builder: &Builder<'_>, spec: &'a Spec, cells: &Cells) -> 
     Ok(all)
 }
 
-/// The fibres of a muscle. It asks for the same numbers in the same order whatever they are.
-fn fibre<'a>(reader: &Reader<'_, 'a>, muscle: &'a SolidMuscleSpec) -> Result<MuscleFibre> {
+/// The points of the line of a muscle (m), two or more that differ; it has this or a direction.
+fn line(
+    builder: &Builder<'_>,
+    spec: &Spec,
+    muscle: &SolidMuscleSpec,
+    at: Where<'_>,
+) -> Result<Option<Vec<Vec3>>> {
+    let (name, own) = (spec.name.as_str(), muscle.name.as_str());
+    let wrong = |what: &str, help: Option<&str>| {
+        let message = format!("the muscle `{own}` of `{name}` {what}");
+        builder.wrong(&[at, Where::Name(name)], message, help.map(str::to_owned))
+    };
+    let both = Some("give `direction: (x, y, z)`, or `line: [(x, y, z), ..]` that the fibres follow");
+    let points = match (&muscle.direction, &muscle.line) {
+        (Some(_), None) if muscle.within.is_some() => {
+            return wrong("has `within` but no `line`", None);
+        }
+        (Some(_), None) => return Ok(None),
+        (Some(_), Some(_)) => return wrong("has a `direction` and a `line`", both),
+        (None, None) => return wrong("has no `direction`", both),
+        (None, Some(points)) => points,
+    };
+    let mut line = Vec::with_capacity(points.len());
+    for point in points {
+        line.push(Vec3::from(builder.triple(point, at)?));
+    }
+    if line.len() < 2 {
+        return wrong("has a `line` of less than two points", None);
+    }
+    match line.windows(2).position(|ends| ends[0] == ends[1]) {
+        Some(first) => wrong(
+            &format!(
+                "has a `line` whose points {first} and {} are one",
+                first.saturating_add(1)
+            ),
+            None,
+        ),
+        None => Ok(Some(line)),
+    }
+}
+
+/// The distance (m) of a place from a line, and the direction of its nearest piece; of several the
+/// first.
+fn nearest(line: &[Vec3], place: Vec3) -> (f64, Vec3) {
+    let mut found = (f64::INFINITY, Vec3::zeros());
+    for ends in line.windows(2) {
+        let along = ends[1] - ends[0];
+        let share = (place - ends[0]).dot(&along) / along.norm_squared();
+        let distance = (ends[0] + along * share.clamp(0.0, 1.0) - place).norm();
+        if distance < found.0 {
+            found = (distance, along.normalize());
+        }
+    }
+    found
+}
+
+/// The fibres of a muscle, in a direction of its own or in this one of its line. It asks for the same
+/// numbers in the same order whatever they are.
+fn fibre<'a>(
+    reader: &Reader<'_, 'a>,
+    muscle: &'a SolidMuscleSpec,
+    along: Option<Vec3>,
+) -> Result<MuscleFibre> {
     let law = match &muscle.law {
         MuscleLawSpec::Generic(g) => MuscleLaw::Generic {
             stress: reader.number(&g.stress, "stress")?,
@@ -105,8 +188,17 @@ fn fibre<'a>(reader: &Reader<'_, 'a>, muscle: &'a SolidMuscleSpec) -> Result<Mus
             }
         }
     };
-    let direction = (reader.turn)(reader.triple(&muscle.direction, "direction")?);
-    Ok(MuscleFibre { law, direction })
+    let direction = match &muscle.direction {
+        Some(direction) => reader.triple(direction, "direction")?,
+        None => along.unwrap_or(Vec3::x()).into(),
+    };
+    let direction = (reader.turn)(direction);
+    let share = reader.number(&muscle.share, "share")?;
+    Ok(MuscleFibre {
+        law,
+        direction,
+        share,
+    })
 }
 
 impl Muscle<'_> {
@@ -129,7 +221,13 @@ impl Muscle<'_> {
             number: &take,
             turn: &|direction| put.turned(direction),
         };
-        fibre(&reader, self.spec)
+        let along = self.line.as_ref().map(|line| nearest(line, place.into()).1);
+        fibre(&reader, self.spec, along)
+    }
+
+    /// Whether its fibres differ from place to place.
+    pub(super) fn varies(&self) -> bool {
+        self.numbers.vary() || self.line.is_some()
     }
 
     /// The activation at the start; one that depends on time is an input.

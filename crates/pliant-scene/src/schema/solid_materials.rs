@@ -3,7 +3,7 @@
 use super::{Elements, PlasticSpec, PronyTermSpec, Quantity, Triple, zero};
 use crate::quantity::{Density, Pressure, Pure};
 use crate::texts;
-use pliant::continuum::{Incompressibility, StrainMeasure};
+use pliant::continuum::{Incompressibility, StrainMeasure, VolumeEnergy};
 use serde::Deserialize;
 
 /// The material of some elements of a solid.
@@ -61,8 +61,12 @@ pub enum SolidMaterial {
     FibreReinforced(FibreReinforcedSpec),
     /// Fung's orthotropic exponential.
     FungOrthotropic(Box<FungSpec>),
+    /// Costa's, of heart muscle: exponential along fibres, sheets and their normals.
+    Costa(Box<CostaSpec>),
     /// Orthotropic linear elasticity.
     Orthotropic(Box<OrthotropicSpec>),
+    /// Materials whose energies add up in every element.
+    Sum(Vec<SolidMaterial>),
 }
 
 /// Moduli of small strains.
@@ -84,8 +88,20 @@ pub struct MooneyRivlinSpec {
     /// Coefficient of the second invariant, in Pa; zero by default.
     #[serde(default = "zero")]
     pub c2: Quantity<Pressure>,
+    /// Coefficient of the product of both, in Pa, of any sign; zero by default.
+    #[serde(default = "zero")]
+    pub c11: Quantity<Pressure>,
+    /// Coefficient of the square of the first one, in Pa, of any sign; zero by default.
+    #[serde(default = "zero")]
+    pub c20: Quantity<Pressure>,
+    /// Coefficient of the square of the second one, in Pa, of any sign; zero by default.
+    #[serde(default = "zero")]
+    pub c02: Quantity<Pressure>,
     /// Bulk modulus in Pa.
     pub bulk: Quantity<Pressure>,
+    /// Energy of the change of volume.
+    #[serde(default)]
+    pub volume_energy: VolumeEnergy,
 }
 
 /// Terms of Ogden's material.
@@ -96,6 +112,9 @@ pub struct OgdenSpec {
     pub terms: Vec<OgdenTermSpec>,
     /// Bulk modulus in Pa.
     pub bulk: Quantity<Pressure>,
+    /// Energy of the change of volume.
+    #[serde(default)]
+    pub volume_energy: VolumeEnergy,
 }
 
 /// `mu/alpha (l_1^alpha + l_2^alpha + l_3^alpha - 3)` of isochoric principal stretches.
@@ -120,8 +139,17 @@ pub struct YeohSpec {
     /// Coefficient of the third power, in Pa, of any sign; zero by default.
     #[serde(default = "zero")]
     pub c3: Quantity<Pressure>,
+    /// Coefficient of the fourth power, in Pa, of any sign; zero by default.
+    #[serde(default = "zero")]
+    pub c4: Quantity<Pressure>,
+    /// Coefficient of the fifth power, in Pa, of any sign; zero by default.
+    #[serde(default = "zero")]
+    pub c5: Quantity<Pressure>,
     /// Bulk modulus in Pa.
     pub bulk: Quantity<Pressure>,
+    /// Energy of the change of volume.
+    #[serde(default)]
+    pub volume_energy: VolumeEnergy,
 }
 
 /// Numbers of Arruda and Boyce's material.
@@ -134,6 +162,9 @@ pub struct ArrudaBoyceSpec {
     pub limit: Quantity<Pure>,
     /// Bulk modulus in Pa.
     pub bulk: Quantity<Pressure>,
+    /// Energy of the change of volume.
+    #[serde(default)]
+    pub volume_energy: VolumeEnergy,
 }
 
 /// Coefficients of Veronda and Westmann's material.
@@ -146,6 +177,9 @@ pub struct VerondaWestmannSpec {
     pub c2: Quantity<Pure>,
     /// Bulk modulus in Pa.
     pub bulk: Quantity<Pressure>,
+    /// Energy of the change of volume.
+    #[serde(default)]
+    pub volume_energy: VolumeEnergy,
 }
 
 /// Families of fibres in a soft matrix.
@@ -158,6 +192,9 @@ pub struct FibreReinforcedSpec {
     pub families: Vec<FibreFamilySpec>,
     /// Bulk modulus in Pa.
     pub bulk: Quantity<Pressure>,
+    /// Energy of the change of volume.
+    #[serde(default)]
+    pub volume_energy: VolumeEnergy,
 }
 
 /// Fibres of one direction, which bear no compression.
@@ -194,6 +231,29 @@ pub struct FungSpec {
     pub axes: Option<(Triple<Pure>, Triple<Pure>)>,
     /// Bulk modulus in Pa.
     pub bulk: Quantity<Pressure>,
+    /// Energy of the change of volume.
+    #[serde(default)]
+    pub volume_energy: VolumeEnergy,
+}
+
+/// Exponents of Costa's material.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "Costa", deny_unknown_fields)]
+pub struct CostaSpec {
+    /// Coefficient of the exponential in Pa.
+    pub coefficient: Quantity<Pressure>,
+    /// Exponents of stretch along fibres, sheets and normals: ff, ss, nn.
+    pub stretch: Triple<Pure>,
+    /// Exponents of shear of fs, sn, fn.
+    pub shear: Triple<Pure>,
+    /// Directions of fibres and, across them, of sheets in the axes of the shape; x and y by default.
+    #[serde(default)]
+    pub axes: Option<(Triple<Pure>, Triple<Pure>)>,
+    /// Bulk modulus in Pa.
+    pub bulk: Quantity<Pressure>,
+    /// Energy of the change of volume.
+    #[serde(default)]
+    pub volume_energy: VolumeEnergy,
 }
 
 /// Moduli along three axes.

@@ -1,7 +1,7 @@
 //! Muscles in solids.
 
 use super::{Elements, Quantity, Triple, one, zero};
-use crate::quantity::{Pressure, Pure};
+use crate::quantity::{Length, Pressure, Pure};
 use crate::texts;
 use serde::Deserialize;
 
@@ -18,11 +18,22 @@ pub struct SolidMuscleSpec {
     pub elements: Option<Elements>,
     /// The law of the fibres.
     pub law: MuscleLawSpec,
-    /// Direction of the fibres in the axes of the shape, of any length but zero.
-    pub direction: Triple<Pure>,
+    /// Direction of the fibres in the axes of the shape, of any length but zero; this or `line`.
+    #[serde(default)]
+    pub direction: Option<Triple<Pure>>,
+    /// Points of a line in the axes of the shape in m, along whose nearest piece the fibres are.
+    #[serde(default)]
+    pub line: Option<Vec<Triple<Length>>>,
+    /// Largest distance of the centre of an element from the line in m; any by default.
+    #[serde(default)]
+    pub within: Option<Quantity<Length>>,
     /// Between 0 (the default) and 1; may depend on `$t`.
     #[serde(default = "zero")]
     pub activation: Quantity<Pure>,
+    /// Share of the elements in the activation, between 0 and 1, the default; may depend on the
+    /// place.
+    #[serde(default = "one")]
+    pub share: Quantity<Pure>,
 }
 
 /// The law of fibres over their stretch.

@@ -160,11 +160,65 @@ fn directions_turn_with_each_repeat() {
     assert!(found[8..].iter().all(|s| (s - 0.01).abs() < 1e-12), "{found:?}");
 }
 
+/// Stresses of terms add up in the scene, each with its own field of the place and its own directions.
+#[test]
+fn sums_have_the_stress_of_all_terms() {
+    let terms = [
+        "Orthotropic(young: (\"$soft * (1 + $x)\", 10, 10), poisson: (0, 0, 0), shear: (4, 4, 4), axes: ((0, 1, 0), (1, 0, 0)), strains: GreenLagrange)",
+        "FibreReinforced(shear: 3e3, families: [(k1: 1e4, k2: 1, direction: (1, \"$y\", 0))], bulk: 0)",
+        "Yeoh(c1: 1e3, c2: \"$x * 1e3\", c4: 10, bulk: 1e5, volume_energy: Logarithmic)",
+    ];
+    let text = |material: &str| {
+        bar(&format!(
+            "density: \"1 + $z\", position: (1, 2, 3), material: {material}"
+        ))
+    };
+    // All of `F` is `1 + 0.1 G` with a `G` without symmetry, given by the places of the points.
+    let of = |material: &str| {
+        let scene = built(&text(material));
+        let simulation = Simulation::new(scene.model).unwrap();
+        let DeformableParts::Solid(parts) = &scene.deformables[0].parts else {
+            panic!("a solid");
+        };
+        let mut state = simulation.state().clone();
+        let node = simulation.model().node(parts[0].nodes);
+        let points = state.positions[node.position_range()].as_chunks_mut::<3>().0;
+        for x in points {
+            *x = [
+                1.1 * x[0] + 0.05 * x[1],
+                0.95 * x[1] - 0.03 * x[2],
+                x[2] + 0.02 * x[0],
+            ];
+        }
+        let mut simulation = simulation;
+        simulation.set_state(&state).unwrap();
+        simulation.solid_fields(&parts[0]).stress
+    };
+    let all = of(&format!("Sum([{}, Sum([{}, {}])])", terms[0], terms[1], terms[2]));
+    let alone = terms.map(of);
+    assert_eq!(all.len(), 80);
+    for (q, found) in all.iter().enumerate() {
+        for k in 0..6 {
+            let exact: f64 = alone.iter().map(|one| one[q][k]).sum();
+            assert!(
+                (found[k] - exact).abs() < 1e-11 * 1e5,
+                "{q} {k}: {} {exact}",
+                found[k]
+            );
+        }
+    }
+}
+
 #[test]
 fn every_law_is_read() {
     for law in [
         "Hencky(young: 1e6, poisson: 0.3)",
-        "Yeoh(c1: 1e4, c2: -100, c3: 10, bulk: 1e6)",
+        "MooneyRivlin(c1: 1e4, c2: -100, c11: 10, c20: 20, c02: 30, bulk: 1e6)",
+        "MooneyRivlin(c1: 1e4, bulk: 1e6, volume_energy: Logarithmic)",
+        "Yeoh(c1: 1e4, c2: -100, c3: 10, c4: 1, c5: \"$y\", bulk: 1e6, volume_energy: Quadratic)",
+        "Costa(coefficient: 1e3, stretch: (6, 7, 3), shear: (12, 3, \"3 + $x\"), axes: ((1, \"$y\", 0), (0, 1, 0)), bulk: 1e6)",
+        "Sum([NeoHookean(young: 1e4, poisson: 0.3)])",
+        "Sum([NeoHookean(young: \"$soft\", poisson: 0.3), Corotational(young: \"1e3 * $x\", poisson: 0.1)])",
         "ArrudaBoyce(modulus: 1e4, limit: 3, bulk: 1e6)",
         "VerondaWestmann(c1: 1e4, c2: 2, bulk: 1e6)",
         "FibreReinforced(shear: 1e4, families: [(k1: 1e4, k2: 1, direction: (1, \"$y\", 0)), (k1: 1e4, k2: 0, dispersion: 0.2, direction: (1, 1, 0))], bulk: 1e6)",
@@ -227,6 +281,38 @@ fn mistakes_are_named_in_words_of_the_scene() {
         (
             "density: 1, plastic: (yield_stress: 1, kinematic: 2), material: Hencky(young: 1, poisson: 0)",
             "leave `kinematic` out",
+        ),
+        (
+            "density: 1, material: Sum([])",
+            "a `Sum` of materials of `bar` is empty",
+        ),
+        (
+            "density: 1, material: Sum([Linear(young: 1, poisson: 0), NeoHookean(young: 1, poisson: 0)])",
+            "small strains in one of them",
+        ),
+        (
+            "density: 1, plastic: (yield_stress: 1), material: Sum([Hencky(young: 1, poisson: 0), NeoHookean(young: 1, poisson: 0)])",
+            "what yields has one law",
+        ),
+        (
+            "density: 1, material: Sum([NeoHookean(young: 1, poisson: 0), NeoHookean(young: \"0.5 - $x\", poisson: 0)])",
+            "but must be positive, at (0.5",
+        ),
+        (
+            "density: 1, material: MooneyRivlin(c1: 1, c2: -2, c20: 1, bulk: 1)",
+            "the shear modulus",
+        ),
+        (
+            "density: 1, material: Costa(coefficient: 1, stretch: (1, 1, 1), shear: (1, 1, 1), axes: ((1, 0, 0), (2, 0, 0)), bulk: 1)",
+            "are no two directions",
+        ),
+        (
+            "density: 1, material: NeoHookean(young: 1, poisson: 0, volume_energy: Logarithmic)",
+            "volume_energy",
+        ),
+        (
+            "density: 1, incompressibility: PerElement, material: Sum([MooneyRivlin(c1: 1, bulk: 9), MooneyRivlin(c1: 1, bulk: 9, volume_energy: Logarithmic)])",
+            "leave it to others",
         ),
     ] {
         let message = build(&bar(keys)).map(|_| ()).unwrap_err();

@@ -115,6 +115,40 @@ fn muscles_cross_materials() {
     assert_eq!(scene.inputs.len(), 2);
 }
 
+/// A line with a corner above the third cell: the cells near it have fibres along its nearest piece,
+/// which turns with the bar, and a share of the activation that depends on the place.
+#[test]
+fn fibres_follow_a_line() {
+    let line = "line: [(0, 0.05, 0.1), (0.5, 0.05, 0.1), (0.5, 0.2, 0.1)]";
+    for (rotation, axes) in [("0", [0, 1]), ("90", [1, 0])] {
+        let scene = built(&bar(&format!(
+            "rotation: Axis(around: (0, 0, 1), degrees: {rotation}), muscles: [\
+             (name: \"m\", law: Generic(stress: 1e4), {line}, within: 0.06, share: \"if($y > 0.1, 0.25, 0.5)\")]"
+        )));
+        let found = stresses(&scene);
+        assert_eq!(found.len(), 1);
+        let is = |axis: usize, stress: f64| {
+            let exact = along(axis, stress);
+            let near = |p: &&[f64; 9]| p.iter().zip(exact).all(|(a, b)| (a - b).abs() < 1e-9);
+            found[0].1.iter().filter(near).count()
+        };
+        // Two cells along the first piece and six points of the third one, by hand; of the cell above
+        // the corner all points are along the other piece, as two of the third one.
+        assert_eq!(
+            [is(axes[0], 5e3), is(axes[1], 5e3), is(axes[1], 2.5e3)],
+            [22, 2, 8]
+        );
+        assert_eq!(is(0, 0.0), 80 - 32);
+        // All elements have fibres along a line that is far from them.
+        let scene = built(&bar(
+            "muscles: [(name: \"m\", elements: [0, 1], law: Generic(stress: 1e4), line: [(0, 3, 0), (1, 3, 0)])]",
+        ));
+        let found = stresses(&scene);
+        let pulls = found[0].1.iter().filter(|p| p[0] > 1.0).count();
+        assert_eq!(pulls, 16);
+    }
+}
+
 #[test]
 fn mistakes_are_named_in_words_of_the_scene() {
     let law = "law: Generic(stress: 1e4)";
@@ -151,7 +185,34 @@ fn mistakes_are_named_in_words_of_the_scene() {
             format!("(name: \"material\", {law}, direction: (1, 0, 0))"),
             "bar.material",
         ),
-        (format!("(name: \"m\", {law})"), "direction"),
+        (
+            format!("(name: \"m\", {law})"),
+            "the muscle `m` of `bar` has no `direction`",
+        ),
+        (
+            format!("(name: \"m\", {law}, direction: (1, 0, 0), line: [(0, 0, 0), (1, 0, 0)])"),
+            "has a `direction` and a `line`",
+        ),
+        (
+            format!("(name: \"m\", {law}, direction: (1, 0, 0), within: 1)"),
+            "has `within` but no `line`",
+        ),
+        (
+            format!("(name: \"m\", {law}, line: [(0, 0, 0)])"),
+            "less than two points",
+        ),
+        (
+            format!("(name: \"m\", {law}, line: [(0, 0, 0), (1, 0, 0), (1, 0, 0)])"),
+            "points 1 and 2 are one",
+        ),
+        (
+            format!("(name: \"m\", {law}, line: [(0, 5, 0), (1, 5, 0)], within: 0.1)"),
+            "no element of the muscle `m` of `bar` is within 0.1 m of its `line`",
+        ),
+        (
+            format!("(name: \"m\", {law}, direction: (1, 0, 0), share: \"2 * $x\")"),
+            "a share in the activation of `bar.m` is 1.",
+        ),
         (
             "(name: \"m\", law: Generic(stress: -1), direction: (1, 0, 0))".to_owned(),
             "the largest active stress of the fibres of `bar.m` is -1",

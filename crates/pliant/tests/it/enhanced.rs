@@ -300,6 +300,7 @@ fn parts_without_hexahedra_have_no_modes() {
         elements: Some(elements),
         solid,
         varies: None,
+        beside: &[],
     };
     let mut model = Model::new();
     let nodes = model.add_particles("parts", &mesh.nodes).unwrap();

@@ -41,6 +41,7 @@ mod linearisation;
 mod located;
 mod loops;
 mod markers;
+mod material_sums;
 mod memory;
 mod missed;
 mod mixed_solids;

@@ -40,6 +40,7 @@ fn region(name: &str, solid: Solid) -> SolidRegion<'_> {
         elements: None,
         solid,
         varies: None,
+        beside: &[],
     }
 }
 
@@ -47,10 +48,7 @@ fn muscle(name: &str, law: MuscleLaw) -> SolidMuscle<'_> {
     SolidMuscle {
         name,
         elements: None,
-        fibre: MuscleFibre {
-            law,
-            direction: [1.0, 0.0, 0.0],
-        },
+        fibre: MuscleFibre::new(law, [1.0, 0.0, 0.0]),
         varies: None,
         activation: 0.0,
     }
@@ -172,6 +170,37 @@ fn an_isometric_muscle_pulls_with_its_stress_times_its_area() {
     }
 }
 
+/// Elements with shares of one activation are those of muscles with activations of their own: the
+/// stress of each is `c a s` where the block is held at its rest.
+#[test]
+fn elements_have_their_share_of_the_activation() {
+    let mesh = Mesh::hexahedral_box([0.4, 0.2, 0.2], [2, 1, 1]).unwrap();
+    let share = |element: usize| if element == 0 { 0.25 } else { 0.75 };
+    let by_element = |element: usize, _: [f64; 3]| MuscleFibre {
+        share: share(element),
+        ..muscle("m", GENERIC).fibre
+    };
+    let shared = SolidMuscle {
+        varies: Some(&by_element),
+        ..muscle("m", GENERIC)
+    };
+    let (model, parts) = block(&mesh, &[region("", tissue(6e5))], &[shared]).unwrap();
+    let (_, id) = parts[0].muscles[0];
+    let mut simulation = Simulation::new(model).unwrap();
+    for a in [0.4, 1.0] {
+        simulation.set_input(id, 0, a).unwrap();
+        let stress = simulation.solid_fields(&parts[0]).stress;
+        assert_eq!(stress.len(), 16);
+        for (q, s) in stress.iter().enumerate() {
+            // Stress of isochoric stretch has no pressure.
+            let pull = share(q / 8) * a * 3e4;
+            let exact = [2.0 / 3.0, -1.0 / 3.0, -1.0 / 3.0, 0.0, 0.0, 0.0].map(|x| x * pull);
+            let miss = s.iter().zip(exact).fold(0.0f64, |w, (s, e)| w.max((s - e).abs()));
+            assert!(miss < 1e-9 * pull, "{q}: {s:?} {exact:?}");
+        }
+    }
+}
+
 /// The energy of a block whose activation goes up and down is that which the changes of activation
 /// brought, to rounding with the energy-momentum method, which is the sum of `da s V (l - 1)` at the
 /// changes, by hand.
@@ -285,14 +314,13 @@ fn what_cannot_be_a_muscle_is_refused_by_name() {
     let mesh = Mesh::hexahedral_box([0.4, 0.2, 0.2], [2, 1, 1]).unwrap();
     let none = muscle("m", GENERIC);
     let two = [0, 7];
-    let flat = MuscleFibre {
-        law: GENERIC,
-        direction: [0.0; 3],
+    let flat = MuscleFibre::new(GENERIC, [0.0; 3]);
+    let by_place = |_: usize, x: [f64; 3]| MuscleFibre::new(GENERIC, [x[0] - x[0], 0.0, 0.0]);
+    let more = MuscleFibre {
+        share: 1.5,
+        ..none.fibre
     };
-    let by_place = |_: usize, x: [f64; 3]| MuscleFibre {
-        law: GENERIC,
-        direction: [x[0] - x[0], 0.0, 0.0],
-    };
+    let more_by_place = |_: usize, _: [f64; 3]| more;
     let small = Solid::linear(1e5, 0.3);
     for (solid, muscle, words) in [
         (small, none, "`m`: a muscle cannot be had with small strains"),
@@ -311,6 +339,19 @@ fn what_cannot_be_a_muscle_is_refused_by_name() {
                 ..none
             },
             "`m`: ",
+        ),
+        (
+            tissue(1e6),
+            SolidMuscle { fibre: more, ..none },
+            "a share in the activation of `block.m` is 1.5, but must be between 0 and 1",
+        ),
+        (
+            tissue(1e6),
+            SolidMuscle {
+                varies: Some(&more_by_place),
+                ..none
+            },
+            "is 1.5, but must be between 0 and 1, at (",
         ),
         (
             tissue(1e6),

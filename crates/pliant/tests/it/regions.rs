@@ -74,6 +74,7 @@ fn regions<'a>(elements: &'a [Vec<usize>; 2], solids: [Solid; 2]) -> [SolidRegio
         elements: Some(&elements[k]),
         solid: solids[k],
         varies: None,
+        beside: &[],
     };
     [region(0, "left"), region(1, "right")]
 }

@@ -1,7 +1,7 @@
 //! Solids at rest: patch tests, locking, and the two forms of one law.
 
 use pliant::continuum::{
-    Element, ElementKind, Incompressibility, Mesh, Solid, SolidParts, StrainEnergy, Tangent,
+    Element, ElementKind, Incompressibility, Mesh, Solid, SolidParts, StrainEnergy, Tangent, VolumeEnergy,
 };
 use pliant::prelude::*;
 
@@ -163,6 +163,10 @@ fn every_material_passes_the_patch_test() {
         Solid::hyperelastic(StrainEnergy::corotational(1e4, 0.3)),
         Solid::hyperelastic(rubber),
         Solid::hyperelastic(rubber).with_incompressibility(Incompressibility::PerElement),
+        Solid::hyperelastic(rubber).with_volume_energy(VolumeEnergy::Logarithmic),
+        Solid::hyperelastic(rubber)
+            .with_volume_energy(VolumeEnergy::Logarithmic)
+            .with_incompressibility(Incompressibility::PerElement),
         Solid::hyperelastic(ogden),
         Solid::hyperelastic(ogden).with_incompressibility(Incompressibility::PerElement),
     ] {
@@ -232,6 +236,9 @@ fn steps_of_solids_allocate_nothing_and_repeat_bit_for_bit() {
         Solid::hyperelastic(StrainEnergy::stable_neo_hookean(1e6, 0.4))
             .with_tangent(Tangent::PositiveSemidefinite),
         Solid::hyperelastic(rubber).with_incompressibility(Incompressibility::PerElement),
+        Solid::hyperelastic(rubber)
+            .with_volume_energy(VolumeEnergy::Logarithmic)
+            .with_incompressibility(Incompressibility::PerElement),
         Solid::hyperelastic(ogden).with_incompressibility(Incompressibility::PerElement),
         Solid::corotational(1e6, 0.5).with_incompressibility(Incompressibility::PerNode),
     ] {

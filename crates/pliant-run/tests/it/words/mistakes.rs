@@ -1,7 +1,19 @@
 //! Mistakes in the scene that holds every word.
 
 /// Change of the words, message, help.
-pub(super) const MISTAKES: [(&str, &str, &str, &str); 94] = [
+pub(super) const MISTAKES: [(&str, &str, &str, &str); 96] = [
+    (
+        "volume_energy: Logarithmic",
+        "volume_enery: Logarithmic",
+        "unknown key `volume_enery` in `MooneyRivlin`",
+        "did you mean `volume_energy`?",
+    ),
+    (
+        "stretch: (6, 7, 3)",
+        "stretch: (6, 7, -3)",
+        "it has a negative eigenvalue",
+        "",
+    ),
     (
         "integrator: Theta, gyroscopic: Momentum",
         "adaptive_step: (positon: 1)",

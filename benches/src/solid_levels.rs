@@ -141,10 +141,8 @@ pub struct Times {
 
 /// Time over the number of unknowns, a panel for each length of the step.
 pub fn picture(times: &[Times]) -> String {
-    let methods: [(&str, fn(&Times) -> Option<f64>); 2] = [
-        ("levels: refill and solve", |t| Some(t.levels)),
-        ("factor again and solve", |t| t.factor),
-    ];
+    let methods = ["levels: refill and solve", "factor again and solve"];
+    let time = |t: &Times, method: usize| [Some(t.levels), t.factor][method];
     let mut names = Vec::new();
     let mut panels: Vec<Panel> = STEPS
         .iter()
@@ -157,16 +155,16 @@ pub fn picture(times: &[Times]) -> String {
         })
         .collect();
     for (shape, shape_name) in SHAPES.iter().enumerate() {
-        for (method, time) in methods {
+        for (method, method_name) in methods.iter().enumerate() {
             for (step, panel) in panels.iter_mut().enumerate() {
                 let own = times.iter().filter(|t| t.shape == shape && t.step == step);
                 panel.curves.push(Curve {
                     name: names.len(),
-                    points: own.filter_map(|t| Some((t.unknowns, time(t)?))).collect(),
+                    points: own.filter_map(|t| Some((t.unknowns, time(t, method)?))).collect(),
                     joined: true,
                 });
             }
-            names.push(format!("{shape_name}, {method}"));
+            names.push(format!("{shape_name}, {method_name}"));
         }
     }
     curves_svg(

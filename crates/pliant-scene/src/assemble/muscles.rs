@@ -72,9 +72,9 @@ pub(super) fn force_length(
     spec: &ForceLengthSpec,
     inputs: &mut Inputs,
 ) -> Result<ForceLengthMuscle> {
-    let of = |number, key| builder.number(number, Where::Field(name, key));
+    let of = |number: &Amount, key: &'static str| builder.number(number, Where::Field(name, key));
     let force = of(&spec.force, "force")?;
-    let lengths = |optimal, largest| -> Result<(f64, f64)> {
+    let lengths = |optimal: &Amount, largest: &Amount| -> Result<(f64, f64)> {
         Ok((of(optimal, "optimal_length")?, of(largest, "largest_length")?))
     };
     let law = match &spec.curve {
@@ -110,7 +110,7 @@ pub(super) fn force_length(
                 Some(length) => of(length, "largest_length")?,
                 None => 1.4 * optimal,
             };
-            let or = |number: Option<&Amount>, key, default| match number {
+            let or = |number: Option<&Amount>, key: &'static str, default| match number {
                 Some(number) => of(number, key),
                 None => Ok(default),
             };
@@ -127,7 +127,7 @@ pub(super) fn force_length(
 }
 
 pub(super) fn ligament(builder: &Builder<'_>, name: &str, spec: &LigamentSpec) -> Result<Ligament> {
-    let of = |number, key| builder.number(number, Where::Field(name, key));
+    let of = |number: &Amount, key: &'static str| builder.number(number, Where::Field(name, key));
     let new = match spec.curve {
         LigamentCurve::Blankevoort1991 => Ligament::new,
         LigamentCurve::Wisconsin => Ligament::wisconsin,

@@ -56,7 +56,6 @@ enum Attached {
         lower: f64,
         upper: f64,
         compliance: f64,
-        damping: JointDamping,
     },
 }
 
@@ -383,22 +382,14 @@ impl Joint {
     }
 
     /// Limits of free coordinate `axis` (m, rad) that give way: stops with a compliance `C` (m/N,
-    /// rad/(N m)) and a damping, `C lambda = -(x - limit + d v)` where that pushes back, else no
-    /// force. A compliance of zero is hard, and stops without bouncing.
+    /// rad/(N m)), `C lambda = -(x - limit)` where that pushes back, else no force. They give back what
+    /// they take. A compliance of zero is hard, and stops without bouncing.
     #[must_use]
-    pub fn with_soft_limits(
-        self,
-        axis: usize,
-        lower: f64,
-        upper: f64,
-        compliance: f64,
-        damping: JointDamping,
-    ) -> Self {
+    pub fn with_soft_limits(self, axis: usize, lower: f64, upper: f64, compliance: f64) -> Self {
         let limits = Attached::SoftLimits {
             lower,
             upper,
             compliance,
-            damping,
         };
         self.attach(axis, limits)
     }

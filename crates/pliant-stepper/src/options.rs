@@ -233,7 +233,8 @@ pub struct Options {
     /// Whether a step stands that is solved but makes energy; `None` leaves it to the method. Steps
     /// of SDIRK2 are certified with [`Tolerances::default`], those of other methods, and with
     /// couplings of friction that open and close contacts in every step, with
-    /// [`Tolerances::SINCE_START`].
+    /// [`Tolerances::SINCE_START`]. Linear steps, which are solved once and not iterated, are
+    /// measured.
     pub accuracy: Option<Accuracy>,
     /// Take a step even if it did not converge or constraints contradict; the report says so.
     pub accept_failed_steps: bool,
@@ -396,7 +397,7 @@ impl Options {
     pub fn tolerances(&self) -> Option<Tolerances> {
         match (self.accuracy, &self.integrator) {
             (Some(Accuracy::Certified(tolerances)), _) => Some(tolerances),
-            (Some(Accuracy::Measured), _) => None,
+            (Some(Accuracy::Measured), _) | (None, Integrator::Theta) => None,
             (None, Integrator::Sdirk2) if self.contacts.friction_coupling == FrictionCoupling::Exact => {
                 Some(Tolerances::default())
             }

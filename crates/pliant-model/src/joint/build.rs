@@ -134,7 +134,6 @@ impl Model {
         let law = match joint.damping {
             JointDamping::Ratio(ratio) => law.with_damping_ratio(ratio),
             JointDamping::RelaxationTime(d) => law.with_relaxation_time(d),
-            JointDamping::Restitution(_) => law,
         };
         self.add_force_field(&rows, held, law, Treatment::Compliance)
             .map(Some)
@@ -173,10 +172,6 @@ impl Model {
                 rest,
             } => {
                 let part = named("spring");
-                if matches!(damping, JointDamping::Restitution(_)) {
-                    let (name, reason) = (part, "it is a spring, which pulls as well");
-                    return Err(ModelError::Restitution { name, reason });
-                }
                 let law = damping.law(&part, *compliance)?;
                 let id = self.add_force_field(&part, node, law, Treatment::Compliance)?;
                 if *rest != 0.0 {
@@ -237,11 +232,10 @@ impl Model {
                 lower,
                 upper,
                 compliance,
-                damping,
             } => {
                 for (part, limit, bounds) in sides_of_limits(&named("limits"), *lower, *upper)? {
                     let part = named(part);
-                    let law = damping.law(&part, *compliance)?;
+                    let law = UniformCompliance::new(*compliance);
                     let id = self.add_force_field(&part, node, law, Treatment::Compliance)?;
                     self.set_motion(id, Some(PrescribedMotion::constant(&[limit])))?;
                     self.set_bounds(id, bounds.0, bounds.1)?;

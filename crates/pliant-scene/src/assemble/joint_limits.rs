@@ -36,35 +36,15 @@ pub(super) fn add(
     }
     let compliance = limits.compliance.taking(compliances);
     let compliance = components::not_negative(builder, &compliance, field("compliance"))?;
-    let damping = damping(
-        builder,
-        name,
-        &limits.relaxation_time,
-        limits.damping_ratio.as_ref(),
-    )?;
-    let is_damped = damping != JointDamping::RelaxationTime(0.0);
-    if compliance == 0.0 && is_damped {
-        let message = format!("limits of `{name}` are hard, so that there is nothing to damp");
-        let help = "give them a `compliance`, or a `restitution` alone".to_owned();
-        let places = [field("damping_ratio"), field("limits"), Where::Name(name)];
-        return builder.wrong(&places, message, Some(help));
+    if compliance == 0.0 {
+        return Ok(joint.with_bouncing_limits(axis, lower, upper, restitution));
     }
-    if restitution > 0.0 && is_damped {
-        let message = format!("limits of `{name}` have a `restitution` and a damping of their own");
-        let help = "with a `restitution` the damping follows from it: give one of them".to_owned();
+    if restitution > 0.0 {
+        let message = format!("limits of `{name}` have a `compliance` and a `restitution`");
+        let help = "elastic ones give all of the speed back: leave one of them out".to_owned();
         return builder.wrong(&[field("restitution"), Where::Name(name)], message, Some(help));
     }
-    Ok(match (compliance > 0.0, restitution > 0.0) {
-        (false, _) => joint.with_bouncing_limits(axis, lower, upper, restitution),
-        (true, true) => joint.with_soft_limits(
-            axis,
-            lower,
-            upper,
-            compliance,
-            JointDamping::Restitution(restitution),
-        ),
-        (true, false) => joint.with_soft_limits(axis, lower, upper, compliance, damping),
-    })
+    Ok(joint.with_soft_limits(axis, lower, upper, compliance))
 }
 
 /// The damping of a compliance: by a time or by a ratio.

@@ -329,20 +329,12 @@ pub struct LimitsSpec {
     /// Largest value; none by default.
     #[serde(default)]
     pub upper: Option<Quantity<Coordinate>>,
-    /// Share of the velocity that they turn round, between 0 and 1; 0 by default. With a compliance,
-    /// its damping follows from it.
+    /// Share of the velocity that hard ones turn round, between 0 and 1; 0 by default.
     #[serde(default = "zero")]
     pub restitution: Quantity<Pure>,
     /// Compliance in m/N or rad/(N m); hard by default.
     #[serde(default = "zero")]
     pub compliance: Quantity<Compliances>,
-    /// Damping of the compliance by a relaxation time.
-    #[serde(default = "zero")]
-    pub relaxation_time: Quantity<Time>,
-    /// Damping of the compliance by a ratio of critical damping, by the mass that it moves at the
-    /// start.
-    #[serde(default)]
-    pub damping_ratio: Option<Quantity<Pure>>,
 }
 
 /// A hard gear between two free coordinates of joints: `first + ratio second` keeps the value that

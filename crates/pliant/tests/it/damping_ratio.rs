@@ -156,78 +156,33 @@ fn what_cannot_move_has_no_ratio() {
     );
 }
 
-/// A cart that runs against stops of a slider, which give way. A damped stop that only pushes lets
-/// go where its force vanishes, so that the share `exp(-2 zeta acos(zeta)/sqrt(1 - zeta^2))` of the
-/// speed is left; without damping all of it.
-fn speed_after(compliance: f64, damping: JointDamping, integrator: Integrator, h: f64) -> f64 {
-    let mut m = Model::new();
-    let cart = m.add_rigid_bodies("cart", &[Pose::default()]).unwrap();
-    m.add_mass("m", cart, Mass::Rigid(vec![RigidMass::sphere(2.0, 0.3)]))
-        .unwrap();
-    m.set_body_velocity(cart, 0, [0.0, 0.0, 1.0], [0.0; 3]).unwrap();
-    let joint = Joint::slider(Side::World, Side::Body(cart, 0));
-    let joint = joint.with_soft_limits(0, -0.5, 0.0505, compliance, damping);
-    let slider = m.add_joint("slider", &joint).unwrap();
-    let mut options = match integrator {
-        Integrator::Theta => Options::theta(),
-        _ => Options::default(),
-    };
-    options.integrator = integrator;
-    let mut s = Simulation::with_options(m, options).unwrap();
-    let upper = slider.attached[1];
-    for _ in 0..(0.2 / h).round() as usize {
-        s.step(h).unwrap();
-        // It only pushes.
-        assert!(s.reaction(upper)[0] <= 1e-9);
-    }
-    assert!(s.positions(slider.coordinates[0])[0] < 0.05);
-    -s.velocities(slider.coordinates[0])[0]
-}
-
+/// A cart that runs against the elastic stop of a slider comes back with all of its speed, which the
+/// default method keeps to `1.5 (w h)^2` with `w h` = 0.07 and 0.035, and the theta method damps.
 #[test]
-fn limits_that_give_way_bounce_by_their_damping() {
-    let c = 1e-4f64;
-    let share = |zeta: f64| (-2.0 * zeta * zeta.acos() / (1.0 - zeta * zeta).sqrt()).exp();
-    let time = |zeta: f64| 2.0 * zeta * (2.0 * c).sqrt();
-    let cases = [
-        (JointDamping::RelaxationTime(0.0), 1.0),
-        (JointDamping::RelaxationTime(time(0.3)), share(0.3)),
-        (JointDamping::Ratio(0.3), share(0.3)),
-        (JointDamping::Ratio(1.0), (-2.0f64).exp()),
-        (JointDamping::Restitution(0.6), 0.6),
-        (JointDamping::Restitution(0.05), 0.05),
-    ];
-    for (damping, left) in cases {
-        // The first and the last step of a contact are off by parts of their length: errors of
-        // first order in `w h` = .007 and .0035 of them.
-        for (integrator, tolerance) in [(Integrator::Sdirk2, 0.004), (Integrator::Theta, 0.02)] {
-            let found = speed_after(c, damping, integrator.clone(), 1e-4);
-            assert!(
-                (found - left).abs() < tolerance,
-                "{damping:?} {integrator:?}: {found} {left}"
-            );
+fn limits_that_give_way_give_the_speed_back() {
+    let speed_after = |options: Options, h: f64| {
+        let mut m = Model::new();
+        let cart = m.add_rigid_bodies("cart", &[Pose::default()]).unwrap();
+        m.add_mass("m", cart, Mass::Rigid(vec![RigidMass::sphere(2.0, 0.3)]))
+            .unwrap();
+        m.set_body_velocity(cart, 0, [0.0, 0.0, 1.0], [0.0; 3]).unwrap();
+        let joint = Joint::slider(Side::World, Side::Body(cart, 0));
+        let joint = joint.with_soft_limits(0, -0.5, 0.0505, 1e-4);
+        let slider = m.add_joint("slider", &joint).unwrap();
+        let mut s = Simulation::with_options(m, options).unwrap();
+        let upper = slider.attached[1];
+        for _ in 0..(0.2 / h).round() as usize {
+            s.step(h).unwrap();
+            // It only pushes.
+            assert!(s.reaction(upper)[0] <= 1e-9);
         }
-        let fine = speed_after(c, damping, Integrator::Sdirk2, 2.5e-5);
-        assert!((fine - left).abs() < 0.001, "{damping:?}: {fine} {left}");
+        assert!(s.positions(slider.coordinates[0])[0] < 0.05);
+        -s.velocities(slider.coordinates[0])[0]
+    };
+    for (h, tolerance) in [(1e-3, 0.0075), (5e-4, 0.0019)] {
+        let found = speed_after(Options::default(), h);
+        assert!((found - 1.0).abs() < tolerance, "{h}: {found}");
     }
-}
-
-#[test]
-fn a_cart_rests_on_a_limit_that_gives_way() {
-    let mut m = Model::new();
-    m.set_gravity([0.0, 0.0, -10.0]).unwrap();
-    let cart = m.add_rigid_bodies("cart", &[Pose::default()]).unwrap();
-    m.add_mass("m", cart, Mass::Rigid(vec![RigidMass::sphere(2.0, 0.3)]))
-        .unwrap();
-    let joint = Joint::slider(Side::World, Side::Body(cart, 0));
-    let joint = joint.with_soft_limits(0, -0.01, 1.0, 1e-4, JointDamping::Ratio(1.0));
-    let slider = m.add_joint("slider", &joint).unwrap();
-    let mut s = Simulation::new(m).unwrap();
-    for _ in 0..1000 {
-        s.step(1e-3).unwrap();
-    }
-    // m g c below the limit.
-    let z = s.positions(slider.coordinates[0])[0];
-    assert!((z + 0.012).abs() < 1e-10, "{z}");
-    assert!((s.reaction(slider.attached[0])[0] - 20.0).abs() < 1e-6);
+    let damped = speed_after(Options::theta(), 1e-4);
+    assert!((0.97..1.0).contains(&damped), "{damped}");
 }

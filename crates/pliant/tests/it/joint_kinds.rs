@@ -259,7 +259,8 @@ fn an_ellipsoid_with_equal_axes_is_a_ball_joint() {
         .fold(0.0f64, |a, (x, y)| a.max((x - y).abs()));
     // The rows differ, so that the errors of the steps do: some 1e-6 of each.
     assert!(off < 1e-5, "{off}");
-    assert!(ball[ball.len() - 3..].iter().all(|angle| angle.abs() > 0.1));
+    // It has swung about all three axes.
+    assert!(ball[ball.len() - 3..].iter().all(|angle| angle.abs() > 0.02));
 }
 
 /// About the end of a semi-axis `c` an ellipsoid has the radii of curvature `a^2/c` and `b^2/c`. A body

@@ -72,7 +72,8 @@ fn what_is_pressed_has_the_volume_of_the_logarithm() {
     let bulk = 3e4;
     for kind in [ElementKind::Hex8, ElementKind::Tet4] {
         for rows in [None, PerElement, PerNode] {
-            for s in [0.8f64, 0.97, 1.1] {
+            // Pressed by less than the shear modulus: beyond, a dead load has other equilibria.
+            for s in [0.95f64, 0.97, 1.1] {
                 let j = s.powi(3);
                 let tension = bulk * j.ln() / j * s * s;
                 let solid = logarithmic(2e3, 1e3, bulk).with_incompressibility(rows);

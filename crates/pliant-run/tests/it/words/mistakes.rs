@@ -1,7 +1,7 @@
 //! Mistakes in the scene that holds every word.
 
 /// Change of the words, message, help.
-pub(super) const MISTAKES: [(&str, &str, &str, &str); 96] = [
+pub(super) const MISTAKES: [(&str, &str, &str, &str); 95] = [
     (
         "volume_energy: Logarithmic",
         "volume_enery: Logarithmic",
@@ -487,16 +487,10 @@ pub(super) const MISTAKES: [(&str, &str, &str, &str); 96] = [
         "`Frame(..)` on both sides",
     ),
     (
-        "upper: 1, compliance: 0.1, relaxation_time: 0.01",
-        "upper: 1, relaxation_time: 0.01",
-        "limits of `blade` are hard",
-        "give them a `compliance`",
-    ),
-    (
-        "compliance: 0.1, restitution: 0.5",
-        "compliance: 0.1, restitution: 0.5, damping_ratio: 1",
-        "have a `restitution` and a damping of their own",
-        "give one of them",
+        "upper: 1, compliance: 0.2",
+        "upper: 1, compliance: 0.2, restitution: 0.5",
+        "limits of `blade` have a `compliance` and a `restitution`",
+        "leave one of them out",
     ),
     (
         "compliance: 1, damping_ratio: 1, springs",

@@ -134,7 +134,10 @@ fn welded_links_stay_addressable_and_massless_ones_do_not_move() {
     ];
     let made = robot(&parts, &Options::default());
     assert!(
-        remarked(&made, "does not move: its joint is left out (r.urdf:3)"),
+        remarked(
+            &made,
+            "link `sensor` has no mass, at the end of its joint: it does not move, and `j` is left out (r.urdf:3)"
+        ),
         "{:?}",
         made.remarks
     );
@@ -323,6 +326,39 @@ fn starts_are_within_limits_and_names_are_checked() {
     };
     let error = import_file(&model("arm.urdf"), &options).unwrap_err().to_string();
     assert!(error.contains("there is no joint `jj`"), "{error}");
+    // Beyond the limits, by more than half a turn, and no number.
+    for (name, value, expected) in [
+        (
+            "shoulder",
+            3.1,
+            "`shoulder` cannot start at 3.1: its limits are -3 and 3",
+        ),
+        (
+            "elbow",
+            4.0,
+            "`elbow` cannot start at 4: an angle at the start is at most half a turn",
+        ),
+        ("shoulder", f64::NAN, "`shoulder` cannot start at NaN"),
+    ] {
+        let options = Options {
+            start: vec![(name.into(), value)],
+            ..Options::default()
+        };
+        let error = import_file(&model("arm.urdf"), &options).unwrap_err().to_string();
+        assert!(
+            error.contains(expected) && !error.contains("did you mean"),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn a_moment_of_inertia_is_given() {
+    let text = link("a").replace("ixx=\"1\" ", "");
+    let text = format!("<robot name=\"r\">\n{text}\n</robot>");
+    let error = import_text(Format::Urdf, "r.urdf", &text, &Options::default());
+    let error = error.unwrap_err().to_string();
+    assert!(error.contains("`inertia` has no `ixx`"), "{error}");
 }
 
 #[test]

@@ -20,7 +20,7 @@ pub fn resolve_damping_ratios(model: Model) -> Result<Model, Error> {
     Arc::into_inner(model).ok_or(Error::Model(ModelError::SharedRatios { name }))
 }
 
-/// As [`resolve_damping_ratios`], where nobody else has the model.
+/// Resolves the damping ratios of a model in place, which nobody else may have then.
 pub(crate) fn resolve(model: &mut Arc<Model>) -> Result<(), Error> {
     let ratios: Vec<_> = model.damping_ratios().collect();
     let Some((first, _)) = ratios.first() else {

@@ -66,7 +66,7 @@ impl Simulation {
     /// A simulation of a model with given options.
     ///
     /// # Errors
-    /// As [`new`](Self::new), and those of
+    /// Errors of [`new`](Self::new), and those of
     /// [`resolve_damping_ratios`](crate::resolve_damping_ratios) where a compliance has such a ratio.
     pub fn with_options(model: impl Into<Arc<Model>>, options: Options) -> Result<Self, Error> {
         let mut model = model.into();
@@ -74,7 +74,7 @@ impl Simulation {
         Self::as_it_is(model, options)
     }
 
-    /// As [`with_options`](Self::with_options), with damping ratios that are none yet.
+    /// Makes a simulation whose damping ratios are not resolved, and damp nothing.
     pub(crate) fn as_it_is(model: Arc<Model>, options: Options) -> Result<Self, Error> {
         let mut system = System::new(Problem::new(model), options.clone())?;
         let motion = system.initial_motion()?;
@@ -466,6 +466,7 @@ impl Simulation {
     pub fn effective_masses(&mut self, node: NodeId) -> Result<Vec<f64>, Error> {
         effective_masses(&mut self.system, &self.motion, node)
     }
+
     /// The hard rows that are off by more than `least` (m, rad) at the present state: constraints
     /// that are violated, limits and ropes that are beyond.
     pub fn row_gaps(&self, least: f64) -> impl Iterator<Item = RowGap> + '_ {

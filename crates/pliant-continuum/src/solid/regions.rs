@@ -4,7 +4,7 @@ use super::sums::{self, SolidTerm, Term};
 use super::{Law, MassMatrix, Solid, SolidMuscle, SolidParts, parts};
 use crate::mesh::{RestPoint, check_density};
 use crate::{ContinuumError, Element, ElementKind, Mesh};
-use pliant_model::{CoupledMass, Field, Mass, Model, NodeId};
+use pliant_model::{CoupledMass, Field, Mass, Model, ModelError, NodeId};
 use std::fmt;
 
 /// The material of some elements of a mesh.
@@ -253,7 +253,7 @@ impl Piece<'_> {
             here.check_choices()?;
         }
         if let Law::Hyperelastic(energy) = here.law {
-            energy.check(self.region.name)?;
+            energy.check(self.region.name).map_err(of_number)?;
         }
         let same = match (solid.law, here.law) {
             (Law::OfStrains { measure: a, .. }, Law::OfStrains { measure: b, .. }) => a == b,
@@ -293,6 +293,17 @@ pub(super) fn at(place: [f64; 3], error: ContinuumError) -> ContinuumError {
     ContinuumError::Point {
         place,
         error: Box::new(error),
+    }
+}
+
+/// The error of a number of a material at a place, which says the place and not a name.
+fn of_number(error: ModelError) -> ContinuumError {
+    match error {
+        ModelError::OutOfRange {
+            field, value, bound, ..
+        } => ContinuumError::OutOfRange { field, value, bound },
+        ModelError::NotFinite { field, value, .. } => ContinuumError::NotFinite { field, value },
+        other => other.into(),
     }
 }
 

@@ -151,12 +151,6 @@ pub(super) fn check(solids: &[Solid]) -> Result<(), ContinuumError> {
     }
     let mut measures = solids.iter().filter_map(measure);
     let one = measures.next();
-    // The stress of such a sum is not found by the points of one of the two.
-    if one == Some(StrainMeasure::Corotational) && solids.iter().any(|solid| measure(solid).is_none()) {
-        let with = "corotational strains beside hyperelastic materials";
-        let reason = "take `StVenantKirchhoff` or a hyperelastic material for it";
-        return conflict(Field::MaterialSum, with, reason);
-    }
     if measures.any(|other| Some(other) != one) {
         let reason = "laws of strains that add up have the same strains";
         return conflict(Field::MaterialSum, "two measures of strains", reason);

@@ -1,7 +1,7 @@
 //! GTS.
 
 use super::cells::enclosed;
-use super::{MeshError, parse_gts};
+use super::{MeshError, assert_refused, parse_gts};
 
 /// A tetrahedron of volume 1/6 whose triangles face outwards, and an edge to a point beside it.
 pub(crate) const TETRAHEDRON: &str = "5 7 4 GtsSurface GtsFace GtsEdge GtsVertex
@@ -72,9 +72,6 @@ fn mistakes_have_a_place() {
             "line 17: expected 4 triangles, of which 3 are there",
         ),
     ];
-    for (text, wanted) in cases {
-        let message = parse_gts(&text).unwrap_err().to_string();
-        assert!(message.contains(wanted), "{message}");
-    }
+    assert_refused(&cases, parse_gts);
     assert!(matches!(parse_gts("0 0 0\n"), Err(MeshError::Empty)));
 }

@@ -18,6 +18,14 @@ mod samples;
 mod surfaces;
 mod vtk;
 
+/// Checks that each text is refused with a message that contains what is beside it.
+fn assert_refused(cases: &[(String, &str)], parse: fn(&str) -> Result<Mesh, MeshError>) {
+    for (text, wanted) in cases {
+        let message = parse(text).unwrap_err().to_string();
+        assert!(message.contains(wanted), "{message}");
+    }
+}
+
 /// The error of a file that must not be read.
 fn obj_error(text: &str) -> MeshError {
     parse_obj(text).expect_err("the file is wrong")

@@ -1,6 +1,6 @@
 //! Muscles whose force follows from length and activation alone.
 
-use super::muscle::activation;
+use super::muscle::{activation, check_activations};
 use super::toe::toe;
 use crate::validate::{check_bound, check_not_negative, check_one_or_each, check_positive, check_space};
 use crate::{At, Blocks, Field, ForceField, ModelError, NotInvertible, Space};
@@ -414,10 +414,6 @@ impl ForceField for ForceLengthMuscle {
     }
 
     fn check_inputs(&self, name: &str, inputs: &[f64]) -> Result<(), ModelError> {
-        inputs.iter().enumerate().try_for_each(|(k, a)| {
-            let fits = (0.0..=1.0).contains(a);
-            check_bound(name, Field::Activations, *a, "between 0 and 1", fits)
-                .map_err(|e| e.at(k, inputs.len()))
-        })
+        check_activations(name, inputs)
     }
 }

@@ -41,7 +41,7 @@ impl Ligament {
         }
     }
 
-    /// As the ligaments of the knee model of the University of Wisconsin: the damping acts in both
+    /// Makes a ligament of the knee model of the University of Wisconsin: the damping acts in both
     /// directions while the ligament is taut, but never makes it push, and the toe ends at a strain
     /// of .03. Stiffness by strain (N) and slack length (m) as those of [`new`](Self::new).
     pub fn wisconsin(stiffness: f64, slack_length: f64) -> Self {

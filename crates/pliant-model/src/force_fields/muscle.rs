@@ -79,6 +79,15 @@ impl AxialMuscle {
     }
 }
 
+/// Checks that activations are between 0 and 1; `name` is for errors.
+pub(super) fn check_activations(name: &str, activations: &[f64]) -> Result<(), ModelError> {
+    activations.iter().enumerate().try_for_each(|(k, a)| {
+        let fits = (0.0..=1.0).contains(a);
+        check_bound(name, Field::Activations, *a, "between 0 and 1", fits)
+            .map_err(|e| e.at(k, activations.len()))
+    })
+}
+
 /// The activation of an element.
 pub(super) fn activation(inputs: &[f64], e: usize) -> f64 {
     match inputs {
@@ -198,10 +207,6 @@ impl ForceField for AxialMuscle {
     }
 
     fn check_inputs(&self, name: &str, inputs: &[f64]) -> Result<(), ModelError> {
-        inputs.iter().enumerate().try_for_each(|(k, a)| {
-            let fits = (0.0..=1.0).contains(a);
-            check_bound(name, Field::Activations, *a, "between 0 and 1", fits)
-                .map_err(|e| e.at(k, inputs.len()))
-        })
+        check_activations(name, inputs)
     }
 }

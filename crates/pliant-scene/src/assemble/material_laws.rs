@@ -3,10 +3,11 @@
 use super::Result;
 use crate::schema::{FibreFamilySpec, SolidMaterial, Triple, YoungSpec};
 use crate::{Amount, Units};
-use pliant::continuum::{Elasticity, FibreFamily, Orthotropic, Solid, StrainEnergy};
+use pliant::continuum::{ContinuumError, Elasticity, FibreFamily, Orthotropic, Solid, StrainEnergy};
+use pliant::model::Field;
 
 /// A law, or what is wrong with its numbers.
-pub(super) type Law = std::result::Result<Solid, pliant::continuum::ContinuumError>;
+pub(super) type Law = std::result::Result<Solid, ContinuumError>;
 
 /// Reads the numbers of materials, and turns directions to their place.
 pub(super) struct Reader<'r, 'a> {
@@ -51,7 +52,15 @@ impl<'a> Reader<'_, 'a> {
     fn add_laws(&self, material: &'a SolidMaterial, all: &mut Vec<Law>) -> Result<()> {
         let of = |make: fn(f64, f64) -> Solid, y: &'a YoungSpec| {
             let (young, poisson) = self.moduli(y)?;
-            Ok(Ok(make(young, poisson)))
+            // The moduli that energies are made of would be blamed.
+            if poisson > -1.0 && poisson <= 0.5 {
+                return Ok(Ok(make(young, poisson)));
+            }
+            Ok(Err(ContinuumError::OutOfRange {
+                field: Field::Poisson,
+                value: poisson,
+                bound: "above -1 and at most 1/2",
+            }))
         };
         let number = |number: &'a Amount, key| self.number(number, key);
         let rubber = |energy: std::result::Result<_, _>, volume| {

@@ -54,9 +54,9 @@ pub struct ForceLengthSpec {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "curve")]
 pub enum ForceLengthCurve {
-    /// The same active force at any length, beside a spring.
+    /// Pulls with the active force at any length, beside a spring.
     Simple(SimpleMuscleSpec),
-    /// The same force at any length.
+    /// Pulls with the active and a passive force at any length.
     Constant(ConstantMuscleSpec),
     /// Rises on a line from the optimal to the largest length.
     Linear(LinearMuscleSpec),

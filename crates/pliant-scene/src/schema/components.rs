@@ -30,8 +30,8 @@ pub struct ForceFieldSpec {
     /// Relaxation time of springs: damping is stiffness times this.
     #[serde(default = "zero")]
     pub relaxation_time: Quantity<Time>,
-    /// Of springs with a compliance: damping by a ratio of critical damping, each coordinate by the
-    /// mass that it moves at the start; instead of a relaxation time.
+    /// Damping ratio of springs with a compliance, 1 for critical: each coordinate by the mass that
+    /// it moves at the start; instead of a relaxation time.
     #[serde(default)]
     pub damping_ratio: Option<Quantity<Pure>>,
     /// Relaxation of springs, whose stiffness is that of fast motion then: the terms of a Prony

@@ -20,9 +20,13 @@ fn stresses(scene: &BuiltScene, e: f64) -> Vec<(String, Vec<f64>)> {
     };
     let of = |part: &pliant::continuum::SolidParts| {
         let name = scene.model.node(part.gradients).name.clone();
-        let node = part.strains.unwrap_or(part.gradients);
+        let pliant::model::ComponentId::ForceField(i) = part.material else {
+            panic!("a force field");
+        };
+        // The first law of a sum may be on gradients where others are on strains.
+        let node = scene.model.force_fields()[i].node;
         let count = scene.model.node(node).count;
-        let size = if part.strains.is_some() { 6 } else { 9 };
+        let size = if part.strains == Some(node) { 6 } else { 9 };
         let mut x = vec![0.0; size * count];
         for point in x.chunks_exact_mut(size) {
             if size == 9 {
@@ -31,9 +35,6 @@ fn stresses(scene: &BuiltScene, e: f64) -> Vec<(String, Vec<f64>)> {
                 point[0] = e;
             }
         }
-        let pliant::model::ComponentId::ForceField(i) = part.material else {
-            panic!("a force field");
-        };
         let law = &scene.model.force_fields()[i].component.law;
         let mut force = vec![0.0; x.len()];
         let zero = vec![0.0; x.len()];
@@ -218,6 +219,7 @@ fn every_law_is_read() {
         "Yeoh(c1: 1e4, c2: -100, c3: 10, c4: 1, c5: \"$y\", bulk: 1e6, volume_energy: Quadratic)",
         "Costa(coefficient: 1e3, stretch: (6, 7, 3), shear: (12, 3, \"3 + $x\"), axes: ((1, \"$y\", 0), (0, 1, 0)), bulk: 1e6)",
         "Sum([NeoHookean(young: 1e4, poisson: 0.3)])",
+        "Sum([NeoHookean(young: \"$soft\", poisson: 0.3), Corotational(young: \"1e3 * $x\", poisson: 0.1)])",
         "ArrudaBoyce(modulus: 1e4, limit: 3, bulk: 1e6)",
         "VerondaWestmann(c1: 1e4, c2: 2, bulk: 1e6)",
         "FibreReinforced(shear: 1e4, families: [(k1: 1e4, k2: 1, direction: (1, \"$y\", 0)), (k1: 1e4, k2: 0, dispersion: 0.2, direction: (1, 1, 0))], bulk: 1e6)",
@@ -295,11 +297,19 @@ fn mistakes_are_named_in_words_of_the_scene() {
         ),
         (
             "density: 1, material: Sum([NeoHookean(young: 1, poisson: 0), NeoHookean(young: \"0.5 - $x\", poisson: 0)])",
-            "but must be positive",
+            "but must be positive, at (0.5",
         ),
         (
-            "density: 1, material: Sum([NeoHookean(young: 1, poisson: 0), Corotational(young: 1, poisson: 0)])",
-            "corotational strains beside hyperelastic materials",
+            "density: 1, material: NeoHookean(young: \"0.5 - $x\", poisson: 0)",
+            "the shear modulus is -",
+        ),
+        (
+            "density: 1, material: NeoHookean(young: 1, poisson: 0.6)",
+            "Poisson's ratio is 0.6, but must be above -1 and at most 1/2",
+        ),
+        (
+            "density: 1, material: Corotational(young: 1, poisson: -1)",
+            "Poisson's ratio is -1, but must be above -1 and at most 1/2",
         ),
         (
             "density: 1, material: MooneyRivlin(c1: 1, c2: -2, c20: 1, bulk: 1)",

@@ -172,6 +172,12 @@ fn parts_of_an_energy_add_up_to_it() {
             let whole = one(linear(1e4), kind);
             let what = format!("{kind:?} {rows:?} corotational");
             assert_alike(&whole, &sum(&[linear(4e3), linear(6e3)], kind), &what);
+            // Half on strains and half on gradients, which has no part of the volume alone.
+            if rows == None {
+                let other = Solid::hyperelastic(StrainEnergy::corotational(6e3, 0.3));
+                assert_alike(&whole, &sum(&[linear(4e3), other], kind), &what);
+                assert_alike(&whole, &sum(&[other, linear(4e3)], kind), &what);
+            }
         }
     }
 }

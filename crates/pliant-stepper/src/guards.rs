@@ -40,6 +40,7 @@ pub struct Guards {
     /// be a blow, and impulses over its length are no forces of the next step.
     pub in_impact: bool,
     shut: bool,
+    /// Ascending.
     rows: Vec<usize>,
     /// The least gap of what is left out, at the start of the step.
     nearest: Option<f64>,
@@ -130,7 +131,7 @@ impl Guards {
 
     /// Whether a row is left out of the present step.
     pub(crate) fn leave_out(&self, row: usize) -> bool {
-        self.rows.contains(&row)
+        self.rows.binary_search(&row).is_ok()
     }
 
     /// Shuts what is open at the present state, before a step. Says whether something is about to

@@ -211,6 +211,24 @@ fn rotate(n: usize, a: &mut [f64], v: &mut [f64], p: usize, q: usize) {
     }
 }
 
+/// The least-squares solution of minimum norm of `A x = b` for a symmetric `n x n` matrix, into `x`;
+/// eigenvalues below `threshold` times the largest in size count as zero. `a` (row-major, `n * n`) is
+/// overwritten, and `v` is scratch of the same length. Cost about `9 n^3`; nothing is allocated.
+///
+/// # Panics
+/// If a slice is too short.
+pub fn solve_minimum_norm(n: usize, a: &mut [f64], v: &mut [f64], b: &[f64], threshold: f64, x: &mut [f64]) {
+    symmetric_eigen(n, a, v);
+    let cut = threshold * (0..n).fold(0.0f64, |m, i| m.max(a[i * n + i].abs()));
+    x[..n].fill(0.0);
+    for k in (0..n).filter(|k| a[k * n + k].abs() > cut) {
+        let weight = (0..n).map(|i| v[i * n + k] * b[i]).sum::<f64>() / a[k * n + k];
+        for i in 0..n {
+            x[i] += weight * v[i * n + k];
+        }
+    }
+}
+
 /// Replaces the eigenvalues of the symmetric matrix `a` (row-major, `n * n`) by `map` of them:
 /// `|d| d.max(0.0)` leaves its positive-semidefinite part, `f64::abs` its absolute value. `scratch`
 /// needs `2 n^2` numbers. Leaves `a` alone if it is not finite.

@@ -155,15 +155,7 @@ impl MinimumNorm {
         refill(v, n * n);
         // Accurate to rounding of the largest eigenvalue. (A general singular value iteration
         // stopped at 1e-7 here.)
-        crate::eigen::symmetric_eigen(n, d, v);
-        let cut = threshold * (0..n).fold(0.0f64, |m, i| m.max(d[i * n + i].abs()));
-        x.fill(0.0);
-        for k in (0..n).filter(|k| d[k * n + k].abs() > cut) {
-            let weight = (0..n).map(|i| v[i * n + k] * b[i]).sum::<f64>() / d[k * n + k];
-            for i in 0..n {
-                x[i] += weight * v[i * n + k];
-            }
-        }
+        crate::eigen::solve_minimum_norm(n, d, v, b, threshold, x);
     }
 }
 

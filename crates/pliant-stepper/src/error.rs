@@ -442,6 +442,19 @@ pub enum Error {
         /// Why, in words.
         why: String,
     },
+    /// A coordinate cannot have the value that it is to be given, with the others at theirs.
+    #[error(
+        "`{what}` cannot be {value} with all that holds it: the nearest that was found is {}",
+        short(*reached)
+    )]
+    Unreachable {
+        /// The coordinate.
+        what: String,
+        /// The value asked for (m, rad; m/s, rad/s).
+        value: f64,
+        /// The nearest value that was found.
+        reached: f64,
+    },
     /// Something without a meaning at rest.
     #[error("statics does not take {what}")]
     NotStatic {
@@ -548,6 +561,7 @@ impl Error {
             Self::NoEquilibrium { .. } => "NoEquilibrium",
             Self::StuckPath { .. } => "StuckPath",
             Self::NoModes { .. } => "NoModes",
+            Self::Unreachable { .. } => "Unreachable",
             Self::NotStatic { .. } => "NotStatic",
             Self::Solve(_) => "Solve",
         }

@@ -43,6 +43,7 @@ mod control;
 mod damping_ratio;
 pub mod gradient;
 mod markers;
+mod mechanism;
 mod reduced;
 mod simulation;
 mod statics;
@@ -62,6 +63,7 @@ pub use control::{
 };
 pub use damping_ratio::resolve_damping_ratios;
 pub use markers::{InverseKinematics, Marker, MarkerFit};
+pub use mechanism::Mechanism;
 pub use pliant_contact as collision;
 #[cfg(feature = "continuum")]
 pub use pliant_continuum as continuum;

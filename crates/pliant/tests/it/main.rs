@@ -42,6 +42,7 @@ mod located;
 mod loops;
 mod markers;
 mod material_sums;
+mod mechanisms;
 mod memory;
 mod missed;
 mod mixed_solids;

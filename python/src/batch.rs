@@ -273,7 +273,7 @@ impl Batch {
     }
 
     /// Free coordinates of all joints (m, rad), shape ``(n, coordinates)``, in the order of
-    /// :attr:`Model.coordinates`.
+    /// :attr:`Model.coordinates`; assigned as :attr:`Simulation.q`.
     #[getter]
     fn q<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         self.joint_space(py, Part::Position)
@@ -293,18 +293,42 @@ impl Batch {
     }
 
     #[setter]
+    fn set_q(&self, py: Python<'_>, values: Numbers<'_>) -> PyResult<()> {
+        set::coordinates(py, self, Part::Position, &values, None)
+    }
+
+    #[setter]
+    fn set_qd(&self, py: Python<'_>, values: Numbers<'_>) -> PyResult<()> {
+        set::coordinates(py, self, Part::Velocity, &values, None)
+    }
+
+    #[setter]
     fn set_tau(&self, py: Python<'_>, values: Numbers<'_>) -> PyResult<()> {
-        let list = self.list(py);
-        let model = self.model.get();
-        let width = model.outline().coordinates().count();
-        let values = arrays::values(py, &values, "the forces along coordinates", &[list.len(), width])?;
-        let mut pairs = list.iter().zip(values.chunks_exact(width.max(1)));
-        self.changing(py, &list, || {
-            pairs.try_for_each(|(simulation, forces)| {
-                let simulation = simulation.get();
-                simulation.set_unseen(py, |s| joint_space::push(s, model, forces))
-            })
-        })
+        set::coordinates(py, self, Part::Force, &values, None)
+    }
+
+    /// Move all joints of the instances that ``which`` names (all by default) to coordinates of the
+    /// shape ``(instances, coordinates)`` or ``(coordinates,)``, as :attr:`Simulation.q` does when it
+    /// is assigned. What is refused for one is done in none.
+    #[pyo3(name = "set_q", signature = (values, which=None))]
+    fn set_q_of(
+        &self,
+        py: Python<'_>,
+        values: Numbers<'_>,
+        which: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        set::coordinates(py, self, Part::Position, &values, which)
+    }
+
+    /// Give all joints velocities, as :meth:`set_q` does positions.
+    #[pyo3(name = "set_qd", signature = (values, which=None))]
+    fn set_qd_of(
+        &self,
+        py: Python<'_>,
+        values: Numbers<'_>,
+        which: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        set::coordinates(py, self, Part::Velocity, &values, which)
     }
 
     /// Velocities of all degrees of freedom, shape ``(n, dofs)``, as :attr:`Simulation.velocities`.

@@ -2,6 +2,7 @@
 
 use crate::arrays::{self, Numbers, Vector};
 use crate::dynamics;
+use crate::joint_space;
 use crate::node::{Node, Quantity, hold};
 use Quantity::{AngularVelocities, Orientations, Positions, Velocities};
 use numpy::PyArray2;
@@ -187,6 +188,25 @@ impl Body {
             dynamics::point_jacobian(runner.simulation(), id, element, point)
         })?;
         found.map_err(|refusal| refusal.raise(py))?.into_matrix(py)
+    }
+
+    /// Jacobian of a point that moves with the body by joint coordinates, all or those that are
+    /// named, shape ``(6, coordinates)``: its velocity, then the angular velocity, both in world
+    /// axes, by a unit velocity of each while the others stand still; coordinates of loops that are
+    /// not named follow. The base of a mechanism that hangs on nothing rests.
+    ///
+    /// ``point`` is where it is now in the world (m); the centre of mass by default.
+    #[pyo3(signature = (point=None, coordinates=None))]
+    fn joint_jacobian<'py>(
+        &self,
+        py: Python<'py>,
+        point: Option<Numbers<'_>>,
+        coordinates: Option<Vec<String>>,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let point = point.map(|point| arrays::triple(py, &point, "the point"));
+        let body = (self.node.id, self.element);
+        let simulation = self.node.simulation.get();
+        joint_space::jacobian(py, simulation, body, point.transpose()?, coordinates)
     }
 
     fn __repr__(&self) -> String {

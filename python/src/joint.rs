@@ -2,6 +2,7 @@
 
 use crate::arrays::{self, Numbers, Vector};
 use crate::errors;
+use crate::joint_space;
 use crate::simulation::Simulation;
 use pliant::model::{JointHandle, JointKind, NodeId};
 use pliant::{Axes, On, Wrench};
@@ -52,6 +53,25 @@ impl Joint {
         }
     }
 
+    /// Gives the free coordinates values or velocities; those of other joints stay, but for those of
+    /// loops that it is in.
+    fn assign(&self, py: Python<'_>, velocity: bool, values: &Numbers<'_>) -> PyResult<()> {
+        let (name, _, handle) = self.entry();
+        let part = if velocity { "velocities" } else { "positions" };
+        let what = format!("the {part} of `{name}`");
+        let list = arrays::values(py, values, &what, &[handle.coordinates.len()])?;
+        let handles = handle.coordinates.iter().copied();
+        let pairs: Vec<(NodeId, f64)> = handles.zip(list).collect();
+        let own = self.simulation.get();
+        own.set(py, |simulation| {
+            let mechanism = joint_space::mechanism(simulation, own.model());
+            match velocity {
+                true => mechanism.set_some_velocities(simulation, &pairs),
+                false => mechanism.set_some_positions(simulation, &pairs),
+            }
+        })
+    }
+
     fn wrench(&self, py: Python<'_>) -> PyResult<Wrench> {
         let simulation = self.simulation.get();
         simulation.read(py, |simulation| {
@@ -83,16 +103,27 @@ impl Joint {
         PyTuple::new(py, names)
     }
 
-    /// Free coordinates (m, rad).
+    /// Free coordinates (m, rad). Assigned, they move what hangs on the joint, and what else is in
+    /// a loop with it.
     #[getter]
     fn positions<'py>(&self, py: Python<'py>) -> PyResult<Vector<'py>> {
         Ok(arrays::vector(py, &self.each(py, false)?))
     }
 
-    /// Velocities of the free coordinates (m/s, rad/s).
+    #[setter]
+    fn set_positions(&self, py: Python<'_>, values: Numbers<'_>) -> PyResult<()> {
+        self.assign(py, false, &values)
+    }
+
+    /// Velocities of the free coordinates (m/s, rad/s). They can be assigned.
     #[getter]
     fn velocities<'py>(&self, py: Python<'py>) -> PyResult<Vector<'py>> {
         Ok(arrays::vector(py, &self.each(py, true)?))
+    }
+
+    #[setter]
+    fn set_velocities(&self, py: Python<'_>, values: Numbers<'_>) -> PyResult<()> {
+        self.assign(py, true, &values)
     }
 
     /// Free coordinate of a joint that has one (m, rad).

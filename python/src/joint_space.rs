@@ -1,12 +1,14 @@
-//! Free coordinates of joints one after the other: `q`, `qd`, `tau`, and the dynamics along them.
+//! Free coordinates of joints one after the other: `q`, `qd`, `tau`, what sets them, and the dynamics
+//! and Jacobians along them.
 
 use crate::arrays::{self, Numbers};
 use crate::errors;
 use crate::model::Model;
 use crate::simulation::Simulation as Handle;
 use numpy::{PyArray2, PyUntypedArrayMethods};
+use pliant::dense::{Vec3, rotation};
 use pliant::model::{ComponentId, NodeId};
-use pliant::{CoordinateDynamics, Error, Simulation};
+use pliant::{CoordinateDynamics, Error, Mechanism, Simulation};
 use pyo3::prelude::*;
 
 /// A quantity of every coordinate.
@@ -18,6 +20,17 @@ pub(crate) enum Part {
     Velocity,
     /// From outside (N, N m).
     Force,
+}
+
+impl Part {
+    /// The numbers of all coordinates, in words.
+    pub(crate) fn of_coordinates(self) -> &'static str {
+        match self {
+            Self::Position => "the values of coordinates",
+            Self::Velocity => "the velocities of coordinates",
+            Self::Force => "the forces along coordinates",
+        }
+    }
 }
 
 /// One number for each coordinate.
@@ -42,8 +55,36 @@ fn one(simulation: &Simulation, node: NodeId, part: Part) -> f64 {
     }
 }
 
+/// The joints of a model as a mechanism.
+pub(crate) fn mechanism(simulation: &Simulation, model: &Model) -> Mechanism {
+    let handles = model.outline().joints.iter().map(|(_, _, handle)| handle.clone());
+    Mechanism::new(simulation, &handles.collect::<Vec<_>>())
+}
+
+/// Assigns one number to each coordinate.
+pub(crate) fn assign(py: Python<'_>, handle: &Handle, part: Part, values: &Numbers<'_>) -> PyResult<()> {
+    let model = handle.model();
+    let count = model.outline().coordinates().count();
+    let values = arrays::values(py, values, part.of_coordinates(), &[count])?;
+    handle.set(py, |simulation| set(simulation, model, part, &values))
+}
+
+/// Sets one number for each coordinate.
+pub(crate) fn set(
+    simulation: &mut Simulation,
+    model: &Model,
+    part: Part,
+    values: &[f64],
+) -> Result<(), Error> {
+    match part {
+        Part::Position => mechanism(simulation, model).set_positions(simulation, values),
+        Part::Velocity => mechanism(simulation, model).set_velocities(simulation, values),
+        Part::Force => push(simulation, model, values),
+    }
+}
+
 /// Sets the forces from outside, one number for each coordinate.
-pub(crate) fn push(simulation: &mut Simulation, model: &Model, forces: &[f64]) -> Result<(), Error> {
+fn push(simulation: &mut Simulation, model: &Model, forces: &[f64]) -> Result<(), Error> {
     let mut pairs = model.outline().coordinates().zip(forces);
     pairs.try_for_each(|(node, force)| simulation.set_force(node, 0, &[*force]))
 }
@@ -59,16 +100,7 @@ impl Dynamics {
     /// Finds those of the named coordinates, or of all.
     pub(crate) fn find(py: Python<'_>, handle: &Handle, names: Option<Vec<String>>) -> PyResult<Self> {
         let outline = handle.model().outline();
-        let all = outline.coordinate_names();
-        let nodes: Vec<NodeId> = outline.coordinates().collect();
-        let place = |name: &String| {
-            let found = all.iter().position(|own| own == name);
-            let others = all.iter().map(String::as_str);
-            found.ok_or_else(|| errors::name(py, ["coordinate", "coordinates"], name, others))
-        };
-        let names = names.unwrap_or_else(|| all.clone());
-        let places = names.iter().map(place).collect::<PyResult<Vec<_>>>()?;
-        let nodes: Vec<NodeId> = places.into_iter().map(|place| nodes[place]).collect();
+        let (names, nodes) = named(py, handle, names)?;
         let motors: Vec<ComponentId> = outline.motors().collect();
         let found = handle.without_python(py, |runner| {
             runner.at_present(|simulation| simulation.coordinate_dynamics(&nodes, &motors))
@@ -122,6 +154,54 @@ impl Dynamics {
         };
         errors::state_text(py, &text)
     }
+}
+
+/// Coordinates by their names, all of them if there are none, with their nodes.
+fn named(
+    py: Python<'_>,
+    handle: &Handle,
+    names: Option<Vec<String>>,
+) -> PyResult<(Vec<String>, Vec<NodeId>)> {
+    let outline = handle.model().outline();
+    let all = outline.coordinate_names();
+    let nodes: Vec<NodeId> = outline.coordinates().collect();
+    let place = |name: &String| {
+        let found = all.iter().position(|own| own == name);
+        let others = all.iter().map(String::as_str);
+        found.ok_or_else(|| errors::name(py, ["coordinate", "coordinates"], name, others))
+    };
+    let names = names.unwrap_or_else(|| all.clone());
+    let places = names.iter().map(place).collect::<PyResult<Vec<_>>>()?;
+    let nodes = places.into_iter().map(|place| nodes[place]).collect();
+    Ok((names, nodes))
+}
+
+/// The Jacobian of a point of a body, given in the world, by the named coordinates.
+pub(crate) fn jacobian<'py>(
+    py: Python<'py>,
+    handle: &Handle,
+    body: (NodeId, usize),
+    point: Option<[f64; 3]>,
+    names: Option<Vec<String>>,
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let (names, nodes) = named(py, handle, names)?;
+    let found = handle.without_python(py, |runner| {
+        let simulation = runner.simulation_mut();
+        let pose = simulation.pose(body.0, body.1).unwrap_or_default();
+        let arm = point.map_or_else(Vec3::zeros, |point| {
+            let away = Vec3::from(point) - Vec3::from(pose.position);
+            rotation::rotate(rotation::conjugate(pose.rotation), away)
+        });
+        let mechanism = mechanism(simulation, handle.model());
+        mechanism.jacobian(simulation, &nodes, body, arm.into())
+    })?;
+    let rows = found.map_err(|error| errors::state(py, &error))?;
+    arrays::matrix(py, [6, names.len()], |out| {
+        for (out, row) in out.chunks_exact_mut(names.len().max(1)).zip(&rows) {
+            out.copy_from_slice(row);
+        }
+        Ok(())
+    })
 }
 
 /// `J M^-1 J^T` of a Jacobian over all degrees of freedom.

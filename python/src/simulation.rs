@@ -20,7 +20,7 @@ use numpy::{PyArray2, PyArray3};
 use pliant::{Settle, Simulation as Motion};
 use pliant_run::{Runner, Tensor};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyMemoryView, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyTuple};
 use std::time::Duration;
 
 /// How long steps go on before Python is asked whether somebody wants to interrupt.
@@ -452,7 +452,8 @@ impl Simulation {
     }
 
     /// Free coordinates of all joints (m, rad), shape ``(coordinates,)``, in the order of
-    /// :attr:`Model.coordinates`.
+    /// :attr:`Model.coordinates`. Assigned, they move what hangs on each joint; ``qd`` stays, and
+    /// limits are not asked.
     #[getter]
     fn q<'py>(&self, py: Python<'py>) -> PyResult<Vector<'py>> {
         self.coordinates(py, Part::Position)
@@ -472,10 +473,18 @@ impl Simulation {
     }
 
     #[setter]
+    fn set_q(&self, py: Python<'_>, values: Numbers<'_>) -> PyResult<()> {
+        joint_space::assign(py, self, Part::Position, &values)
+    }
+
+    #[setter]
+    fn set_qd(&self, py: Python<'_>, values: Numbers<'_>) -> PyResult<()> {
+        joint_space::assign(py, self, Part::Velocity, &values)
+    }
+
+    #[setter]
     fn set_tau(&self, py: Python<'_>, values: Numbers<'_>) -> PyResult<()> {
-        let count = self.model().outline().coordinates().count();
-        let values = arrays::values(py, &values, "the forces along coordinates", &[count])?;
-        self.set(py, |s| joint_space::push(s, self.model(), &values))
+        joint_space::assign(py, self, Part::Force, &values)
     }
 
     /// Node of a name.
@@ -652,11 +661,7 @@ impl Simulation {
     /// ``checkpoint`` is ``bytes`` or anything that holds them, such as a ``bytearray`` or a
     /// ``memoryview``. Raises :class:`CheckpointError`; then nothing has changed.
     pub(crate) fn restore(&self, py: Python<'_>, checkpoint: &Bound<'_, PyAny>) -> PyResult<()> {
-        if let Ok(bytes) = checkpoint.cast::<PyBytes>() {
-            return self.take(py, bytes.as_bytes());
-        }
-        let bytes = PyMemoryView::from(checkpoint)?.call_method0("tobytes")?;
-        self.take(py, bytes.cast::<PyBytes>()?.as_bytes())
+        self.take_any(py, checkpoint)
     }
 
     #[classmethod]

@@ -4,6 +4,7 @@ use super::Batch;
 use super::places::{blocks, named};
 use crate::arrays::{self, Numbers};
 use crate::errors;
+use crate::joint_space::{self, Part};
 use crate::node::{Node, Quantity};
 use crate::simulation::Simulation;
 use numpy::{PyArray, PyArray3, PyArrayMethods, PyUntypedArrayMethods};
@@ -79,6 +80,26 @@ pub(super) fn elements(
     named.set(py, |index, motion| {
         let own = &values[index * count * size..][..count * size];
         node.set(motion, quantity, 0..count, own)
+    })
+}
+
+/// Sets positions, velocities or forces of all joint coordinates.
+pub(super) fn coordinates(
+    py: Python<'_>,
+    batch: &Batch,
+    part: Part,
+    values: &Numbers<'_>,
+    which: Option<&Bound<'_, PyAny>>,
+) -> PyResult<()> {
+    let named = Named::of(py, batch, which)?;
+    let model = batch.model.get();
+    let (count, width) = (named.list.len(), model.outline().coordinates().count());
+    let values = match values.ndim() {
+        1 if part != Part::Force => arrays::values(py, values, part.of_coordinates(), &[width])?.repeat(count),
+        _ => arrays::values(py, values, part.of_coordinates(), &[count, width])?,
+    };
+    named.set(py, |index, motion| {
+        joint_space::set(motion, model, part, &values[index * width..][..width])
     })
 }
 

@@ -13,6 +13,7 @@ use pliant::model::{ComponentId, NodeId};
 use pliant::{Error, Simulation as Motion};
 use pliant_run::Runner;
 use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyMemoryView};
 
 impl Simulation {
     /// The run; waits for other threads that use it, and lets Python go on meanwhile.
@@ -179,6 +180,15 @@ impl Simulation {
         let bytes = self.without_python(py, Runner::checkpoint_bytes)?;
         let bytes = bytes.map_err(|error| errors::checkpoint(py, &error))?;
         Ok(own::sign(self.model().parts(), bytes))
+    }
+
+    /// Goes to the moment of a checkpoint in anything that holds bytes.
+    pub(super) fn take_any(&self, py: Python<'_>, checkpoint: &Bound<'_, PyAny>) -> PyResult<()> {
+        if let Ok(bytes) = checkpoint.cast::<PyBytes>() {
+            return self.take(py, bytes.as_bytes());
+        }
+        let bytes = PyMemoryView::from(checkpoint)?.call_method0("tobytes")?;
+        self.take(py, bytes.cast::<PyBytes>()?.as_bytes())
     }
 
     pub(super) fn take(&self, py: Python<'_>, bytes: &[u8]) -> PyResult<()> {

@@ -380,6 +380,7 @@ impl World {
         self.contacts.clear();
         self.work.searched_again = false;
         foundation::prepare(self, model)?;
+        self.pieces.fall = Vec3::from(model.initial_parameters().gravity()) * horizon;
         self.pieces
             .place(&self.colliders, model, positions, velocities, horizon)?;
         self.broad()?;

@@ -462,7 +462,8 @@ pub(crate) fn field_force(problem: &Problem, state: &State, i: usize, out: &mut 
     let lists = field.component.law.groups().lists(node.count);
     let size = node.space.velocity_size();
     let mut blocks = Blocks::new(lists.iter().map(|l| (l.len() * size, l.len() * size)));
-    if field.component.law.stiffness(at, &mut blocks).is_err() {
+    let by_shape = field.component.law.add_shape_damping(at, None, 1.0, &mut blocks);
+    if !by_shape && field.component.law.stiffness(at, &mut blocks).is_err() {
         return;
     }
     for (g, list) in lists.iter().enumerate() {

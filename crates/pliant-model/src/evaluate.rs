@@ -107,14 +107,14 @@ impl FieldBlocks {
         }
     }
 
-    /// `force -= s K v` on a node of elements of `size` coordinates.
-    fn subtract_stiffness(&self, size: usize, s: f64, v: &[f64], force: &mut [f64]) {
-        for g in 0..self.stiffness.len() {
+    /// `force -= s K v` for blocks `K` of its groups, on a node of elements of `size` coordinates.
+    fn subtract_product(&self, blocks: &Blocks, size: usize, s: f64, v: &[f64], force: &mut [f64]) {
+        for g in 0..blocks.len() {
             let alone = [g];
             let list = self.lists.get(g).map_or(&alone[..], Vec::as_slice);
             let coordinate = |k: usize| list[k / size] * size + k % size;
-            let width = self.stiffness.width(g);
-            for (r, row) in self.stiffness.block(g).chunks_exact(width.max(1)).enumerate() {
+            let width = blocks.width(g);
+            for (r, row) in blocks.block(g).chunks_exact(width.max(1)).enumerate() {
                 let sum: f64 = row.iter().enumerate().map(|(c, k)| k * v[coordinate(c)]).sum();
                 force[coordinate(r)] -= s * sum;
             }

@@ -221,7 +221,7 @@ impl Runner {
         let joints = Joints::new(std::mem::take(&mut scene.joints));
         recording.joints.columns = joints.columns();
         recording.joints.lines.push(joints.line(&simulation));
-        let energies = simulation.problem().energies(simulation.state());
+        let energies = simulation.present_energies();
         let pressures = contacts::Pressures::new(&simulation, shapes.as_ref());
         let pressures = pressures.map_err(|e| scene.places.error(e))?;
         let fields = Fields::new(std::mem::take(&mut scene.deformables), colliding, pressures);
@@ -493,7 +493,7 @@ impl Runner {
         let now = self.simulation.time();
         let shown = self.recording.frames.last();
         if shown.is_none_or(|frame| !self.is_static() && frame.time != now) {
-            let energies = self.simulation.problem().energies(self.simulation.state());
+            let energies = self.simulation.present_energies();
             let frame = self.scene.frame(
                 &self.simulation,
                 Sample {

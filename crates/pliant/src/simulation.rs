@@ -349,6 +349,19 @@ impl Simulation {
         }
     }
 
+    /// Energies of the present state (J), with those of compliant contacts after the last step: rows
+    /// that are driven store their deformation from where they are driven, those of bounded force what
+    /// their bounds leave. [`Model::energies`](pliant_model::Model::energies) knows of neither.
+    pub fn present_energies(&self) -> Energies {
+        let step = Step {
+            system: &self.system,
+            start: start_of_last_step(&self.start, &self.motion),
+            end: &self.motion,
+            scheme: &self.scheme,
+        };
+        energy::energies(step, false, &mut Vec::new())
+    }
+
     /// Energies at the end of the present step, with those of compliant contacts.
     pub(crate) fn energies(&mut self, by_multipliers: bool) -> Energies {
         let step = Step {

@@ -95,7 +95,9 @@ pub(super) fn coordinates(
     let model = batch.model.get();
     let (count, width) = (named.list.len(), model.outline().coordinates().count());
     let values = match values.ndim() {
-        1 if part != Part::Force => arrays::values(py, values, part.of_coordinates(), &[width])?.repeat(count),
+        1 if part != Part::Force => {
+            arrays::values(py, values, part.of_coordinates(), &[width])?.repeat(count)
+        }
         _ => arrays::values(py, values, part.of_coordinates(), &[count, width])?,
     };
     named.set(py, |index, motion| {

@@ -105,13 +105,19 @@ pub(crate) fn find(a: &Part<'_>, b: &Part<'_>) -> Option<Axis> {
     Some(Axis { doubtful, ..axis })
 }
 
-/// Whether the plane of a face keeps two parts apart, to within `slack` (m), now and after `b` has
-/// moved by `drift` against `a`. A box that slides over tiles does not meet the side of the next
-/// tile, however near it is.
-pub(crate) fn stay_apart(a: &Part<'_>, b: &Part<'_>, drift: Vec3, slack: f64) -> bool {
+/// Whether the plane of a face of which `takes` is true keeps two parts apart: to within the first
+/// slack (m) now, and to within the second after `b` has moved by `drift` against `a`. A box that
+/// slides over tiles does not meet the side of the next tile, however near it is.
+pub(crate) fn stay_apart(
+    a: &Part<'_>,
+    b: &Part<'_>,
+    drift: Vec3,
+    [now, then]: [f64; 2],
+    takes: impl Fn(Vec3) -> bool,
+) -> bool {
     let apart = |n: Vec3| {
         let separation = -b.reach(-n) - a.reach(n) - a.radius - b.radius;
-        separation.min(separation + n.dot(&drift)) >= -slack
+        separation >= -now && separation + n.dot(&drift) >= -then && takes(n)
     };
     let faces = |part: &Part<'_>| part.normals.len();
     (0..faces(a)).any(|k| front(a, k) && a.normals[k] != Vec3::zeros() && apart(a.normals[k]))

@@ -8,8 +8,12 @@ use super::sheets::sheet_sheet;
 use super::workspace::Narrow;
 use super::{World, fields};
 use crate::ContactError;
-use crate::narrow::axis::stay_apart;
+use crate::narrow::axis::{TOUCH, stay_apart};
 use crate::narrow::{Part, Touch, collide, plane, reduce::reduce};
+use pliant_dense::Vec3;
+
+/// Cosine of the angle to a face beyond which a normal is that of the face.
+const ALONG: f64 = 0.999;
 
 impl World {
     /// The contacts of all pairs, in `work.found`.
@@ -243,13 +247,28 @@ impl World {
     }
 }
 
-/// Whether rigid parts that are apart by more than their margin slide past each other along a face.
+/// Whether rigid parts slide past each other along a face. Parts that are nearer than their margin do
+/// where none of their touches is one of that face, as an edge and the side of the next tile: that
+/// one bears, or is going to.
+///
+/// What is supported does not fall: the velocities of the start, without what gravity alone would add
+/// to them, may keep parts apart, too. What falls past an edge after all is found behind the step.
 pub(super) fn passes(pieces: &Pieces, pair: Pair, [a, b]: [&Part<'_>; 2], touches: &[Touch]) -> bool {
-    if touches.iter().any(|t| t.gap <= pair.margin) {
-        return false;
-    }
     let [p, q] = [pair.i, pair.j].map(|k| &pieces.placed[k]);
+    let near = touches.iter().any(|t| t.gap <= pair.margin);
     let drift = (q.motion.velocity - p.motion.velocity) * pair.horizon;
     let turning = pair.horizon * (p.motion.spin.norm() * p.reach + q.motion.spin.norm() * q.reach);
-    stay_apart(a, b, drift, pair.margin - turning)
+    let then = pair.margin - turning;
+    let now = match near {
+        true => pair.margin.min(TOUCH * p.extent.min(q.extent)),
+        false => then,
+    };
+    let is_beside = |n: Vec3| !near || touches.iter().all(|t| t.normal.dot(&n).abs() < ALONG);
+    let falls = [p, q].map(|one| if one.motion.falls { 1.0 } else { 0.0 });
+    let fallen = pieces.fall * ((falls[1] - falls[0]) * pair.horizon);
+    let ways = [drift, drift - fallen];
+    let count = if fallen == Vec3::zeros() { 1 } else { 2 };
+    ways[..count]
+        .iter()
+        .any(|drift| stay_apart(a, b, *drift, [now, then], is_beside))
 }

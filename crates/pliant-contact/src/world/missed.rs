@@ -43,6 +43,7 @@ impl World {
         let most = self.begin_missed(model, velocities, horizon)?;
         if 2.0 * horizon * most.own.min(most.off) > SHALLOW * self.pieces.thinnest() {
             self.work.searched_again = true;
+            self.pieces.fall = Vec3::zeros();
             self.pieces
                 .place(&self.colliders, model, positions, velocities, horizon)?;
             self.broad()?;

@@ -55,6 +55,8 @@ pub(super) struct Motion {
     pub(super) velocity: Vec3,
     /// World axes.
     pub(super) spin: Vec3,
+    /// Whether gravity moves it.
+    pub(super) falls: bool,
 }
 
 /// Where a piece is.
@@ -91,7 +93,16 @@ pub(super) struct Pieces {
     primitives: Vec<Polytope>,
     /// The shape of each element, and what moves each collider.
     pub(super) places: Vec<Placement>,
+    /// What gravity alone adds to the velocities of bodies over the horizon (m/s), where these are
+    /// predictions; zero where they are those of a motion that was found.
+    pub(super) fall: Vec3,
     built: bool,
+}
+
+/// Whether gravity moves a body: none of it is fixed.
+fn falls(model: &Model, node: NodeId, element: usize) -> bool {
+    let first = model.node(node).first_dof();
+    first.is_none_or(|first| !model.fixed()[first + 6 * element..][..3].contains(&true))
 }
 
 /// Whether two places can move against each other.
@@ -219,6 +230,7 @@ impl Pieces {
                     rotation: Mat3::identity(),
                     velocity: Vec3::zeros(),
                     spin: Vec3::zeros(),
+                    falls: false,
                 },
                 reach: 0.0,
                 extent: 0.0,
@@ -294,6 +306,7 @@ impl Pieces {
                         rotation,
                         velocity: vec3(v, 0),
                         spin: rotation * vec3(v, 3),
+                        falls: falls(model, node, element),
                     };
                 }
                 Placement::Points(node) => {
@@ -324,6 +337,7 @@ impl Pieces {
             rotation,
             velocity,
             spin,
+            ..
         } = placed.motion;
         let rigid = !matches!(self.places[piece.collider.index()], Placement::Points(_));
         let (offset, turn) = (centre + rotation * piece.offset, rotation * piece.turn);

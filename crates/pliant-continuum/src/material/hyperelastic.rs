@@ -9,7 +9,7 @@ use pliant_dense::Mat3;
 use pliant_dense::eigen::map_eigenvalues;
 use pliant_model::validate::check_size;
 use pliant_model::{
-    At, Blocks, Field, ForceField, ForceFieldPieces, Memory, ModelError, NotInvertible, Space,
+    At, Blocks, Field, ForceField, ForceFieldPieces, Memory, ModelError, NotInvertible, Past, Space,
 };
 use std::ops::Range;
 
@@ -214,6 +214,27 @@ impl PointEnergy<'_> {
     }
 }
 
+/// Adds a gain times the stiffness of a point against changes of its shape: its tangent `k` by the
+/// deformation gradient without what the stress `P` makes of rotations, `K - I (x) F^-1 P`, which is
+/// zero for these. Directions in which that is negative, as at large strains, have none.
+pub(super) fn add_shape_tangent(f: &Mat3, stress: &Mat3, k: &mut [f64; 81], gain: f64, block: &mut [f64]) {
+    // An element without volume has no such stress.
+    let second = f
+        .try_inverse()
+        .map_or_else(Mat3::zeros, |inverse| inverse * stress);
+    for i in 0..3 {
+        for j in 0..3 {
+            for l in 0..3 {
+                k[(3 * i + j) * 9 + 3 * i + l] -= second[(l, j)];
+            }
+        }
+    }
+    if is_indefinite(k) {
+        map_eigenvalues(9, k, &mut [0.0; 162], |d| d.max(0.0));
+    }
+    block.iter_mut().zip(k.iter()).for_each(|(b, k)| *b += gain * k);
+}
+
 /// Whether a symmetric 9 x 9 matrix has an eigenvalue below `-1e-12` times its largest diagonal
 /// entry (rotations of a point without stress are eigenvectors of zero): whether Cholesky's
 /// factorisation, moved up by as much, ends.
@@ -292,6 +313,24 @@ impl ForceField for Hyperelastic {
 
     fn is_damped(&self) -> bool {
         false
+    }
+
+    fn add_shape_damping(
+        &self,
+        At { x, .. }: At<'_>,
+        _past: Option<Past<'_>>,
+        rate: f64,
+        damping: &mut Blocks,
+    ) -> bool {
+        let points = x.as_chunks::<9>().0.iter().zip(&self.volumes).enumerate();
+        for (q, (f, volume)) in points {
+            let (f, energy) = (matrix(f), self.energy_at(q));
+            let mut k = [0.0; 81];
+            energy.add_tangent(&f, &mut k);
+            let gain = rate * volume * self.long_time();
+            add_shape_tangent(&f, &energy.stress(&f), &mut k, gain, damping.block_mut(q));
+        }
+        true
     }
 
     fn is_linear(&self) -> bool {

@@ -1,7 +1,7 @@
 //! Muscle in a solid: fibres on deformation gradients, with one activation.
 
 use super::chord::{OfGradient, add_chord_force};
-use super::hyperelastic::is_indefinite;
+use super::hyperelastic::{add_shape_tangent, is_indefinite};
 use super::muscle::Fibre;
 use super::{GRADIENTS, MuscleLaw, Tangent, of_points};
 use crate::strain::matrix;
@@ -10,7 +10,7 @@ use pliant_dense::eigen::map_eigenvalues;
 use pliant_model::validate::{
     check_bound, check_finite, check_not_negative, check_positive, check_size, check_space,
 };
-use pliant_model::{At, Blocks, Field, ForceField, ForceFieldPieces, ModelError, NotInvertible, Space};
+use pliant_model::{At, Blocks, Field, ForceField, ForceFieldPieces, ModelError, NotInvertible, Past, Space};
 use std::ops::Range;
 
 /// Fibres of a muscle in a solid, beside its material: what contracts of a muscle of finite
@@ -195,6 +195,25 @@ impl ForceField for MuscleFibres {
 
     fn is_damped(&self) -> bool {
         false
+    }
+
+    fn add_shape_damping(
+        &self,
+        At { x, inputs, .. }: At<'_>,
+        _past: Option<Past<'_>>,
+        rate: f64,
+        damping: &mut Blocks,
+    ) -> bool {
+        for (q, f) in x.as_chunks::<9>().0.iter().enumerate() {
+            let Some(fibre) = self.fibre(q, inputs[0]) else {
+                continue;
+            };
+            let (f, mut k) = (matrix(f), [0.0; 81]);
+            fibre.add_tangent(&f, &mut k);
+            let gain = rate * self.volumes[q];
+            add_shape_tangent(&f, &fibre.stress(&f), &mut k, gain, damping.block_mut(q));
+        }
+        true
     }
 
     fn is_linear(&self) -> bool {

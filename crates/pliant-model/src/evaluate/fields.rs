@@ -135,8 +135,17 @@ impl Evaluation {
                     law.stiffness(at, &mut field.stiffness).map_err(lost)?;
                 }
                 if rate > 0.0 {
-                    field.damping.add(rate, &field.stiffness);
-                    field.subtract_stiffness(node.space.velocity_size(), rate, at.v, force);
+                    let past = law.memory().map(|_| Past {
+                        internal: &state.internal[attachment.component.internal.clone()],
+                        elapsed: self.elapsed,
+                    });
+                    let size = node.space.velocity_size();
+                    if law.add_shape_damping(at, past, rate, &mut field.damping) {
+                        field.subtract_product(&field.damping, size, 1.0, at.v, force);
+                    } else {
+                        field.damping.add(rate, &field.stiffness);
+                        field.subtract_product(&field.stiffness, size, rate, at.v, force);
+                    }
                 }
             }
         }
@@ -306,7 +315,7 @@ impl Evaluation {
                 inputs: problem.inputs(i),
             };
             let _ = law.stiffness(at, &mut field.stiffness);
-            field.subtract_stiffness(space.velocity_size(), rate, v, force);
+            field.subtract_product(&field.stiffness, space.velocity_size(), rate, v, force);
         }
     }
 }

@@ -397,7 +397,13 @@ impl Watch {
             return None;
         }
         let verb = if made > 0.0 { "made" } else { "lost" };
-        let share = 100.0 * made.abs() / turned_over;
+        let of = match turned_over {
+            0.0 => "where nothing turned over".to_owned(),
+            _ => {
+                let share = 100.0 * made.abs() / turned_over;
+                format!("{share:.0} % of the {} J that turned over", short(turned_over))
+            }
+        };
         let remedy = match misplaced {
             true => {
                 "bounces are placed at ends of steps: `locate_impacts: true` parts steps there, a smaller step helps too"
@@ -405,9 +411,8 @@ impl Watch {
             false => damped_less(simulation, self.touches),
         };
         Some(format!(
-            "the method {verb} {} J, {share:.0} % of the {} J that turned over (see `numerical` of the ledger), and the motion is not to be trusted: {remedy}",
+            "the method {verb} {} J, {of} (see `numerical` of the ledger), and the motion is not to be trusted: {remedy}",
             short(made.abs()),
-            short(turned_over),
         ))
     }
 

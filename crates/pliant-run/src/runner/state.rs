@@ -19,7 +19,7 @@ pub(crate) fn simulation(scene: &mut BuiltScene, options: Option<Options>) -> Re
     }
     if let Some(start) = scene.start.take() {
         simulation.set_state(&start).map_err(|e| scene.places.error(e))?;
-        let energies = simulation.problem().energies(simulation.state());
+        let energies = simulation.present_energies();
         if !(energies.kinetic + energies.potential).is_finite() {
             return Err(SceneError::Setting {
                 message: "the state that `start_from` names has an energy that is not finite".to_owned(),

@@ -335,7 +335,7 @@ fn energies(sample: &Sample) -> Energies {
 }
 
 fn sample(simulation: &Simulation, residual: f64, violation: f64) -> Sample {
-    let energies = simulation.problem().energies(simulation.state());
+    let energies = simulation.present_energies();
     Sample {
         potential: energies.potential,
         residual,

@@ -267,7 +267,7 @@ impl Runner {
         let sample = match report {
             Some(report) => sample(report, &self.ledger),
             None => {
-                let energies = self.simulation.problem().energies(self.simulation.state());
+                let energies = self.simulation.present_energies();
                 Sample {
                     time: now,
                     kinetic: energies.kinetic,
@@ -523,7 +523,7 @@ impl Runner {
             return Ok(());
         }
         self.measure(0)?;
-        let energies = self.simulation.problem().energies(self.simulation.state());
+        let energies = self.simulation.present_energies();
         self.probes.begin(Moment {
             simulation: &self.simulation,
             joints: &self.scene.joints,

@@ -26,6 +26,10 @@ use std::cell::LazyCell;
 /// take back by a velocity. At `beta = 1` they leave half of it, at `beta = 1/2` all of it.
 const CURVATURE: f64 = 2.0;
 
+/// In times of the change of velocity in a step, the approach up to which a row that acceleration alone
+/// reaches comes to rest: what is slower would rebound for ever, by less than a step makes.
+const GENTLE: f64 = 4.0;
+
 /// A hundred roundings, for the arithmetic of a mapping.
 const ROUNDINGS: f64 = 100.0 * f64::EPSILON;
 
@@ -263,6 +267,80 @@ fn lowered_row(
         recovers: !yields,
         was_beyond: far && beyond > allowed,
     })
+}
+
+/// Accelerations of all nodes (m/s^2, rad/s^2) by those of the independent coordinates; nothing where
+/// these are not known.
+pub(crate) fn nodal_accelerations(system: &System, independent: &[f64]) -> Vec<f64> {
+    if independent.is_empty() {
+        return Vec::new();
+    }
+    let mut nodal = vec![0.0; system.model.velocity_count()];
+    for node in system.model.nodes() {
+        if let Some(first) = node.first_dof() {
+            let own = node.velocity_range();
+            nodal[own.clone()].copy_from_slice(&independent[first..first + own.len()]);
+        }
+    }
+    system.evaluation.push_forward(&system.model, &mut nodal);
+    nodal
+}
+
+/// Lets rows rebound that a step of length `h` (s) from `start` stopped, though the velocity there
+/// does not reach them: acceleration does. Those are struck that come in with more than [`GENTLE`]
+/// times the change of their velocity in a step, by the accelerations of all nodes in the last one,
+/// where these are known. Others come to rest. `multipliers` are those at the end of the step that stopped them. Whether
+/// there are any.
+pub(crate) fn add_struck(
+    system: &mut System,
+    start: &Motion,
+    (accelerations, multipliers): (&[f64], &[f64]),
+    h: f64,
+) -> bool {
+    if accelerations.is_empty() {
+        return false;
+    }
+    let mut found = std::mem::take(&mut system.rows.lowered.0);
+    let before = found.len();
+    for group in system.model.row_groups() {
+        if system.model.bounds(group).is_none() {
+            continue;
+        }
+        for k in 0..group.size * group.count {
+            let row = group.first_row + k;
+            let Some(side) = of_row(system, group, k) else {
+                continue;
+            };
+            let known = found[..before].binary_search_by_key(&row, |lowered| lowered.row);
+            if side.restitution == 0.0 || multipliers[row] == 0.0 || known.is_ok() {
+                continue;
+            }
+            let driven = system.row_motion.get(row).copied().unwrap_or_default();
+            let rate = (driven.end.0 - driven.start.0) / h;
+            let velocity = system.model.node(group.node).first_velocity + k;
+            let w = side.sign * (start.state.velocities[velocity] - rate);
+            let gap = side.sign * (system.model.positions(&start.state, group.node)[k] - driven.start.0);
+            if gap >= 0.0 && gap + 2.0 * h * w < 0.0 && -w > GENTLE * h * accelerations[velocity].abs() {
+                let rebound = -side.restitution * w;
+                found.push(LoweredRow {
+                    row,
+                    velocity,
+                    sign: side.sign,
+                    relaxation: side.relaxation,
+                    rate,
+                    recovery: 0.0,
+                    floor: w - rebound,
+                    rebound: Some(rebound),
+                    recovers: !side.yields,
+                    was_beyond: false,
+                });
+            }
+        }
+    }
+    let any = found.len() > before;
+    found.sort_unstable_by_key(|lowered| lowered.row);
+    system.rows.lowered.0 = found;
+    any
 }
 
 /// Rounding of the coordinates that a group of rows is made of (m, rad), by the largest of its

@@ -350,3 +350,35 @@ fn world_velocities_of_bodies() {
     assert_eq!(s.pose(b, 0).unwrap().position, [1.0, 2.0, 3.0]);
     assert!(s.pose(b, 1).is_none());
 }
+
+/// A bar that starts a hundredth of a radian beyond the stop of its hinge, into which gravity presses
+/// it, is put back onto the stop and stays there, on its hinge: a displacement along the first turn
+/// alone leaves the hinge by its square, which the next step would make energy of.
+#[test]
+fn a_bar_that_starts_beyond_its_stop_under_its_weight_comes_back() {
+    let mut m = Model::new();
+    m.set_gravity([0.0, 9.81, 0.0]).unwrap();
+    let angle = 0.31f64;
+    let pose = Pose::turned(
+        [0.3 * angle.cos(), 0.3 * angle.sin(), 0.0],
+        [0.0, 0.0, 1.0],
+        angle,
+    );
+    let bar = m.add_rigid_bodies("bar", &[pose]).unwrap();
+    let mass = RigidMass::cuboid(1.2, [0.6, 0.1, 0.1]);
+    m.add_mass("m", bar, Mass::Rigid(vec![mass])).unwrap();
+    // Its coordinate counts from where it is made.
+    let joint = Joint::hinge(Side::World, Side::Body(bar, 0)).with_limits(0, f64::NEG_INFINITY, -0.01);
+    let hinge = m.add_joint("hinge", &joint).unwrap();
+    let m = std::sync::Arc::new(m);
+    for h in [0.005, 0.01] {
+        let mut s = Simulation::new(m.clone()).unwrap();
+        for _ in 0..40 {
+            let report = s.step(h).unwrap();
+            assert!(report.violation < 1e-9, "{}", report.violation);
+        }
+        let x = s.positions(hinge.coordinates[0])[0];
+        assert!((x + 0.01).abs() < 1e-9, "{x}");
+        assert!(s.velocities(hinge.coordinates[0])[0].abs() < 1e-9);
+    }
+}

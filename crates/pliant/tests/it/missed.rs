@@ -562,3 +562,74 @@ fn surprises_are_checked_like_all_contacts() {
     let error = s.step(0.01).unwrap_err();
     assert!(error.to_string().contains("normal"), "{error}");
 }
+
+/// A block slides without friction from one table to the next, flush with it or a little lower: what
+/// is supported does not fall, so that the side of the next table is no obstacle. It keeps its speed,
+/// but for what it turns where it goes down a step `d`, of the order of `sqrt(2 g d)` across it, which
+/// is across its way.
+#[test]
+fn a_block_slides_over_the_seam_of_two_tables() {
+    for integrator in [Integrator::Sdirk2, Integrator::Theta, Integrator::Nonlinear] {
+        for (h, lower, speed) in [
+            (0.02, 0.0, 0.3),
+            (0.01, 1e-5, 0.3),
+            (0.01, 0.0, 0.1),
+            (0.005, 1e-6, 0.3),
+            (0.01, 0.0, 2.0),
+        ] {
+            let mut m = Model::new();
+            m.set_gravity([0.0, 0.0, -9.81]).unwrap();
+            let block = m
+                .add_rigid_bodies("block", &[Pose::at([-0.2, 0.0, 0.05])])
+                .unwrap();
+            let mass = RigidMass::cuboid(2.0, [0.21, 0.2, 0.1]);
+            m.add_mass("m", block, Mass::Rigid(vec![mass])).unwrap();
+            m.set_body_velocity(block, 0, [speed, 0.0, 0.0], [0.0; 3])
+                .unwrap();
+            let mut world = World::new();
+            let smooth = world
+                .add_material(Material {
+                    friction: 0.0,
+                    ..Material::default()
+                })
+                .unwrap();
+            let table = Shape::cuboid([0.5, 0.5, 0.05]).unwrap();
+            for (name, x, z) in [("first", -0.5, -0.05), ("second", 0.5, -0.05 - lower)] {
+                let place = Placement::Fixed(Pose::at([x, 0.0, z]));
+                world
+                    .add(Collider::new(name, table.clone(), place).with_material(smooth))
+                    .unwrap();
+            }
+            let shape = Shape::cuboid([0.105, 0.1, 0.05]).unwrap();
+            let place = Placement::Body {
+                node: block,
+                element: 0,
+                pose: Pose::default(),
+            };
+            world
+                .add(Collider::new("block", shape, place).with_material(smooth))
+                .unwrap();
+            let mut options = match integrator {
+                Integrator::Theta => Options::theta(),
+                _ => Options::default(),
+            };
+            options.integrator = integrator.clone();
+            let mut s = Simulation::with_options(m, options).unwrap();
+            s.set_contacts(world).unwrap();
+            let steps = (0.45 / speed / h) as usize;
+            for _ in 0..steps {
+                s.step(h).unwrap();
+            }
+            let (v, _) = s.world_velocity(block, 0).unwrap();
+            assert!(
+                (v[0] - speed).abs() < 0.02 * speed,
+                "{integrator:?}, steps of {h} s, {lower} m lower: {v:?}"
+            );
+            let x = s.positions(block)[0];
+            assert!(
+                (x + 0.2 - speed * h * steps as f64).abs() < 0.02,
+                "{integrator:?}: {x}"
+            );
+        }
+    }
+}

@@ -106,3 +106,43 @@ fn blocks_of_rubber_are_stretched_as_ogden_says() {
         }
     }
 }
+
+/// Damping in proportion to the stiffness acts on changes of shape alone: a free block that spins
+/// keeps its angular momentum to the order of the method, whatever its law. The stress of a
+/// deformation gradient was a part of the damping, by which `dL/dt = -b w^2 L`: a quarter in half a
+/// second.
+#[test]
+fn damping_in_proportion_to_the_stiffness_exerts_no_torque() {
+    use pliant::model::Rayleigh;
+    for energy in [
+        StrainEnergy::neo_hookean(1e5, 0.3),
+        StrainEnergy::hencky(1e5, 0.3),
+    ] {
+        let mesh = Mesh::hexahedral_box([0.4, 0.3, 0.2], [1; 3]).unwrap();
+        let mut model = Model::new();
+        let solid = Solid::hyperelastic(energy).with_density(1000.0);
+        let parts = solid.add_to(&mut model, "block", &mesh).unwrap();
+        let (w, centre) = (8.0, [0.2, 0.15, 0.1]);
+        for (k, x) in mesh.nodes.iter().enumerate() {
+            let v = [-w * (x[1] - centre[1]), w * (x[0] - centre[0]), 0.0];
+            model.set_velocity(parts.nodes, k, &[true; 3], &v).unwrap();
+        }
+        let damping = Rayleigh {
+            mass: 0.0,
+            stiffness: 0.01,
+        };
+        model.set_rayleigh(damping).unwrap();
+        let model = std::sync::Arc::new(model);
+        let lost = |steps: usize| {
+            let mut s = Simulation::new(model.clone()).unwrap();
+            let spin = |s: &Simulation| s.model().momentum(s.state()).angular[2];
+            let start = spin(&s);
+            for _ in 0..steps {
+                s.step(0.5 / steps as f64).unwrap();
+            }
+            (1.0 - spin(&s) / start).abs()
+        };
+        let (long, short) = (lost(100), lost(200));
+        assert!(long < 1e-3 && short < long / 3.0, "{long} {short}");
+    }
+}

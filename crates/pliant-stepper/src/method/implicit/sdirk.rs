@@ -251,18 +251,39 @@ impl Sdirk2 {
         stage: Stage<'_>,
         trace: &mut Trace,
     ) -> Result<SolveReport, Error> {
+        let accelerations = std::mem::take(&mut self.expected.accelerations);
+        self.go_back(system, start, end, stage)?;
+        let (h, by_end, bounces) = (stage.h, true, true);
+        one_sided::find(system, start, StepEnd { h, by_end, bounces });
+        let accelerations = one_sided::nodal_accelerations(system, &accelerations);
+        let mut solved = self.first_stage(system, start, end, stage, trace)?;
+        // Each time at least one row more rebounds.
+        while solved.status == Status::Converged
+            && one_sided::add_struck(system, start, (&accelerations, &end.multipliers), h)
+        {
+            self.go_back(system, start, end, stage)?;
+            solved = self.first_stage(system, start, end, stage, trace)?;
+        }
+        trace.solved = solved;
+        trace.missed = self.work.sizes.worst;
+        Ok(solved)
+    }
+
+    /// Back to the start of the step, to take it by one stage.
+    fn go_back(
+        &mut self,
+        system: &mut System,
+        start: &Motion,
+        end: &mut Motion,
+        stage: Stage<'_>,
+    ) -> Result<(), Error> {
         end.state.clone_from(&start.state);
         system.propagate(&mut end.state)?;
         self.expected.accelerations.clear();
         self.expected.multipliers.clone_from(&start.multipliers);
         self.begin(system, start)?;
         system.set_row_motion(start.time, start.time + stage.h);
-        let (h, by_end, bounces) = (stage.h, true, true);
-        one_sided::find(system, start, StepEnd { h, by_end, bounces });
-        let solved = self.first_stage(system, start, end, stage, trace)?;
-        trace.solved = solved;
-        trace.missed = self.work.sizes.worst;
-        Ok(solved)
+        Ok(())
     }
 
     /// Prepares the first stage: deformations and velocities. The system has the Jacobians of the

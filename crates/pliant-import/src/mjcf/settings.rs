@@ -72,7 +72,7 @@ pub(super) fn bounds(
     limited: &str,
     auto: bool,
 ) -> Result<Option<[f64; 2]>> {
-    let numbers = tree.numbers::<2>(of, range)?;
+    let numbers = tree.infinite_numbers::<2>(of, range)?;
     let said = truth_or_auto(tree, of, limited)?;
     let spot = tree.elements[of].spot;
     match (said, numbers.is_some()) {
@@ -84,7 +84,7 @@ pub(super) fn bounds(
         _ => {}
     }
     // Unless the file says that it does, a range without anything between limits nothing.
-    let empty = said.is_none() && numbers.is_some_and(|[lower, upper]| lower == upper);
+    let empty = said.is_none() && numbers.is_some_and(|[lower, upper]| lower >= upper);
     Ok(numbers.filter(|_| said.unwrap_or(auto) && !empty))
 }
 

@@ -65,7 +65,7 @@ pub(super) fn read_actuators(reader: &mut Reader<'_>, root: usize, robot: &mut R
                 reader.tree.remark(spot, why);
             }
             let auto = reader.settings.auto_limits;
-            let range = match taken {
+            let range = match taken && reader.settings.clamps_controls {
                 true => bounds(reader.tree, of, "ctrlrange", "ctrllimited", auto)?,
                 false => None,
             };

@@ -306,6 +306,13 @@ fn controls_of_a_keyframe_start_within_their_range() {
         assert!(free.scene.contains("\"drive\": 5,"), "{}", free.scene);
         assert!(!remarked(&free, "it starts at"), "{:?}", free.remarks);
     }
+    let unclamped = format!(
+        "<option><flag clampctrl=\"disable\"/></option>{}",
+        parts("ctrlrange=\"-1 2\"")
+    );
+    let unclamped = import(&unclamped);
+    assert!(unclamped.scene.contains("\"drive\": 5,"), "{}", unclamped.scene);
+    assert!(!remarked(&unclamped, "clampctrl"), "{:?}", unclamped.remarks);
 }
 
 #[test]

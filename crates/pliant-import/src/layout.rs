@@ -3,8 +3,10 @@
 use crate::geometry::{Frame, Inertia, symmetric, turn};
 use crate::groups::{Group, groups};
 use crate::robot::{Apart, Attachment, Course, Joint, Link, Motion, Robot, Vertex};
+use crate::write::unused;
 use crate::xml::Tree;
 use pliant_dense::{Mat3, Vec3};
+use std::collections::{HashMap, HashSet};
 
 /// The inertia of a body that stands for a link without mass, as a share of what it carries; of its
 /// mass if it can borrow none. A step does not see it: it is below the residual to which its
@@ -35,6 +37,9 @@ pub(crate) struct Layout {
 /// Puts a light body between joints of one link that are not one joint of the scene language.
 pub(crate) fn split_chains(robot: &mut Robot, tree: &mut Tree) {
     let links = std::mem::take(&mut robot.links);
+    // Light bodies leave their names to those that the file calls so.
+    let mut taken: HashSet<String> = links.iter().map(|link| link.name.clone()).collect();
+    let mut counts = HashMap::new();
     // Numbers of the links behind those that are put in.
     let mut number = Vec::with_capacity(links.len());
     let mut apart = std::mem::take(&mut robot.apart);
@@ -47,8 +52,9 @@ pub(crate) fn split_chains(robot: &mut Robot, tree: &mut Tree) {
             for (part, length) in lengths.iter().enumerate().take(lengths.len().saturating_sub(1)) {
                 let own: Vec<Joint> = rest.by_ref().take(*length).collect();
                 let name = own.iter().map(|j| j.name.as_str()).collect::<Vec<_>>().join("+");
+                let name = unused(&mut taken, &mut counts, &format!("{}/{name}", link.name));
                 robot.links.push(Link {
-                    name: format!("{}/{name}", link.name),
+                    name,
                     parent,
                     frame: if part == 0 { link.frame } else { Frame::IDENTITY },
                     attachment: Attachment::Joints(own),

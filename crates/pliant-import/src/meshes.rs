@@ -101,6 +101,17 @@ impl Meshes {
         let Some(directory) = &self.directory else {
             return Err("meshes are not read from a text without a directory".to_owned());
         };
+        if name.trim().is_empty() {
+            return Err("a mesh has an empty file name: it does not collide".to_owned());
+        }
+        if directory
+            .join(name.strip_prefix("file://").unwrap_or(name))
+            .is_dir()
+        {
+            return Err(format!(
+                "`{name}` is a directory and no mesh file: it does not collide"
+            ));
+        }
         let extension = Path::new(name)
             .extension()
             .map(|e| e.to_string_lossy().to_ascii_lowercase());

@@ -65,6 +65,8 @@ struct Reader<'a> {
     order: Vec<keys::Coordinate>,
     /// Whether the body that is read has an `inertial`.
     has_inertial: bool,
+    /// Names that the file gives.
+    named: bodies::Named,
 }
 
 /// Reads the model whose element this is.
@@ -75,6 +77,7 @@ pub(crate) fn robot(
     meshes: &mut Meshes,
 ) -> Result<Robot> {
     defaults::include(tree, root, directory)?;
+    defaults::forget_empty(tree, root);
     let settings = Settings::read(tree, root)?;
     replicate::expand(tree, root, &settings)?;
     defaults::apply(tree, root)?;
@@ -95,13 +98,15 @@ pub(crate) fn robot(
     let title = tree.value(root, "model").unwrap_or("model").to_owned();
     let geoms = pairs::Geoms::of_pairs(tree, root);
     let particles = particles::Particles::of_flexes(tree, root);
+    let materials = geoms::Materials::of_file(tree, root);
+    let named = bodies::Named::of_file(tree, root);
     let mut reader = Reader {
         tree,
         meshes,
         settings,
         assets: HashMap::new(),
         links: Vec::new(),
-        materials: geoms::Materials::default(),
+        materials,
         bodies: HashMap::new(),
         joints: HashMap::new(),
         sites: sites::Sites::default(),
@@ -113,6 +118,7 @@ pub(crate) fn robot(
         flexes: Vec::new(),
         order: Vec::new(),
         has_inertial: false,
+        named,
     };
     reader.read_assets(root)?;
     reader.read_world(root)?;

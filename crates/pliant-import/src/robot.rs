@@ -538,6 +538,31 @@ pub(crate) struct Material {
     pub(crate) friction: f64,
     pub(crate) torsional: f64,
     pub(crate) rolling: f64,
+    /// Directions in which there is friction where it meets its like, counted with the normal: 1,
+    /// from 3 on sliding, from 4 on torsion, from 6 on rolling.
+    pub(crate) directions: f64,
+}
+
+impl Material {
+    /// The coefficients that have an effect where it meets its like.
+    pub(crate) fn effective(&self) -> [f64; 3] {
+        let from = |least: f64, x: f64| if self.directions < least { 0.0 } else { x };
+        [
+            from(3.0, self.friction),
+            from(4.0, self.torsional),
+            from(6.0, self.rolling),
+        ]
+    }
+
+    /// Two surfaces together by the greater of each of their numbers.
+    pub(crate) fn greater(&self, other: &Self) -> Self {
+        Self {
+            friction: self.friction.max(other.friction),
+            torsional: self.torsional.max(other.torsional),
+            rolling: self.rolling.max(other.rolling),
+            directions: self.directions.max(other.directions),
+        }
+    }
 }
 
 /// A row `first + ratio second` that keeps its value, between coordinates of joints.

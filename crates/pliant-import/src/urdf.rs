@@ -5,7 +5,7 @@ use crate::geometry::{Frame, Inertia, roll_pitch_yaw};
 use crate::meshes::Meshes;
 use crate::options::Options;
 use crate::robot::{Apart, Attachment, Collider, Effects, Extras, Gear, Joint, Link, Motion, Robot, Shape};
-use crate::xml::Tree;
+use crate::xml::{Tree, XACRO};
 use pliant_dense::{Mat3, Vec3};
 use pliant_scene::hint;
 use std::collections::{HashMap, VecDeque};
@@ -27,6 +27,11 @@ struct Edge {
 
 /// Reads the robot whose element this is.
 pub(crate) fn robot(tree: &mut Tree, root: usize, options: &Options, meshes: &mut Meshes) -> Result<Robot> {
+    if let Some(of) = (root..tree.elements.len()).find(|of| tree.has_prefix(*of, "xacro")) {
+        let element = &tree.elements[of];
+        let message = format!("`xacro:{}` is no part of URDF", element.tag);
+        return tree.wrong(element.spot, message, Some(XACRO.to_owned()));
+    }
     let children = ["link", "joint", "material", "transmission", "gazebo"];
     tree.expect(root, &["name", "version"], &children);
     for (tag, why) in [

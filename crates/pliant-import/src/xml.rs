@@ -20,6 +20,9 @@ pub(crate) const MOST_ELEMENTS: usize = 1_000_000;
 /// The most attributes of an element. Formats have some thirty.
 pub(crate) const MOST_ATTRIBUTES: usize = 200;
 
+/// What to do about a file of xacro.
+pub(crate) const XACRO: &str = "files of xacro must be expanded first: `xacro robot.urdf.xacro > robot.urdf`";
+
 /// The most guesses of what was meant by unknown names.
 const MOST_GUESSES: usize = 10_000;
 
@@ -183,8 +186,14 @@ impl Tree {
         // The place is drawn, so that it need not be told as well.
         let told = error.to_string();
         let told = told.strip_suffix(&format!(" at {position}")).unwrap_or(&told);
-        let help = matches!(error, roxmltree::Error::DtdDetected)
-            .then(|| "document types, and the entities that they define, are not read".to_owned());
+        let help = match error {
+            roxmltree::Error::DtdDetected => {
+                Some("document types, and the entities that they define, are not read")
+            }
+            roxmltree::Error::UnknownNamespace(prefix, _) if prefix == "xacro" => Some(XACRO),
+            _ => None,
+        };
+        let help = help.map(str::to_owned);
         self.syntax(
             Spot {
                 file,
@@ -213,6 +222,17 @@ impl Tree {
     /// An error about what is no XML, or beyond a limit.
     pub(crate) fn syntax(&self, spot: Spot, message: String, help: Option<String>) -> ImportError {
         ImportError::Syntax(self.diagnostic(spot, message, help))
+    }
+
+    /// Whether the name of an element begins with this prefix and a colon in its file.
+    pub(crate) fn has_prefix(&self, of: usize, prefix: &str) -> bool {
+        let spot = self.elements[of].spot;
+        let text = self
+            .files
+            .get(spot.file)
+            .and_then(|file| file.text.get(spot.start..));
+        let name = text.and_then(|text| text.strip_prefix('<')?.strip_prefix(prefix));
+        name.is_some_and(|rest| rest.starts_with(':'))
     }
 
     /// An error about a place.
@@ -341,7 +361,8 @@ impl Tree {
                 Ok(x) if x.is_finite() || (infinite && !x.is_nan()) => numbers.push(x),
                 _ => {
                     let message = format!("`{}` has `{word}` where a number is expected", attribute.name);
-                    return self.wrong(attribute.spot, message, None);
+                    let help = attribute.value.contains("${").then(|| XACRO.to_owned());
+                    return self.wrong(attribute.spot, message, help);
                 }
             }
         }
@@ -358,10 +379,19 @@ impl Tree {
 
     /// Exactly `N` numbers of an attribute, if it is there.
     pub(crate) fn numbers<const N: usize>(&self, of: usize, name: &str) -> Result<Option<[f64; N]>> {
+        self.so_many(of, name, false)
+    }
+
+    /// Exactly `N` numbers of an attribute, if it is there, that may be infinite.
+    pub(crate) fn infinite_numbers<const N: usize>(&self, of: usize, name: &str) -> Result<Option<[f64; N]>> {
+        self.so_many(of, name, true)
+    }
+
+    fn so_many<const N: usize>(&self, of: usize, name: &str, infinite: bool) -> Result<Option<[f64; N]>> {
         let Some(attribute) = self.attribute(of, name) else {
             return Ok(None);
         };
-        let list = self.parse(attribute, false)?;
+        let list = self.parse(attribute, infinite)?;
         match <[f64; N]>::try_from(list) {
             Ok(numbers) => Ok(Some(numbers)),
             Err(list) => {

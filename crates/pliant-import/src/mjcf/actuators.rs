@@ -40,13 +40,16 @@ struct Law {
     damping: f64,
 }
 
-/// Puts actuators on joints and tendons; their names, in the order of the file, for those that
-/// were taken.
-pub(super) fn read_actuators(
-    reader: &mut Reader<'_>,
-    root: usize,
-    robot: &mut Robot,
-) -> Result<Vec<Option<String>>> {
+/// What is kept of an actuator for keyframes.
+pub(super) struct Driver {
+    /// None if it was not taken.
+    pub(super) name: Option<String>,
+    /// The bounds of its control.
+    pub(super) range: Option<[f64; 2]>,
+}
+
+/// Puts actuators on joints and tendons; what keyframes need of them, in the order of the file.
+pub(super) fn read_actuators(reader: &mut Reader<'_>, root: usize, robot: &mut Robot) -> Result<Vec<Driver>> {
     let mut names = Vec::new();
     for section in reader.tree.all(root, "actuator") {
         reader.tree.expect(section, &[], &ACTUATORS);
@@ -56,11 +59,24 @@ pub(super) fn read_actuators(
                 _ => format!("actuator {}", names.len() + 1),
             };
             let refused = read_actuator(reader, of, &name, robot)?;
-            names.push(refused.is_none().then_some(name));
+            let spot = reader.spot(of);
+            let taken = refused.is_none();
             if let Some(why) = refused {
-                let spot = reader.spot(of);
                 reader.tree.remark(spot, why);
             }
+            let auto = reader.settings.auto_limits;
+            let range = match taken && reader.settings.clamps_controls {
+                true => bounds(reader.tree, of, "ctrlrange", "ctrllimited", auto)?,
+                false => None,
+            };
+            if range.is_some() {
+                let message = "`ctrlrange` bounds controls, which are parameters of the scene";
+                reader.tree.remark(spot, message);
+            }
+            names.push(Driver {
+                name: taken.then_some(name),
+                range,
+            });
         }
     }
     Ok(names)
@@ -115,11 +131,6 @@ fn read_actuator(
         let why = "an actuator on no joint, tendon or site is not taken";
         return Ok(Some(why.to_owned()));
     };
-    let auto = reader.settings.auto_limits;
-    if bounds(reader.tree, of, "ctrlrange", "ctrllimited", auto)?.is_some() {
-        let message = "`ctrlrange` bounds controls, which are parameters of the scene";
-        reader.tree.remark(spot, message);
-    }
     if !put(effects, name, &law, gear, force, reference) {
         let message = "the bound of a force that is no servo of position is not kept";
         reader.tree.remark(spot, message);
@@ -254,6 +265,9 @@ fn largest_force(reader: &mut Reader<'_>, of: usize) -> Result<Option<f64>> {
     let Some([lower, upper]) = bounds(reader.tree, of, "forcerange", "forcelimited", auto)? else {
         return Ok(None);
     };
+    if lower.is_infinite() && upper.is_infinite() {
+        return Ok(None);
+    }
     if lower != -upper {
         let spot = reader.spot(of);
         reader.tree.remark(
@@ -261,7 +275,7 @@ fn largest_force(reader: &mut Reader<'_>, of: usize) -> Result<Option<f64>> {
             "the bounds of a force are the larger of both, in both directions",
         );
     }
-    Ok(Some(lower.abs().max(upper.abs())))
+    Ok(Some(lower.abs().max(upper.abs())).filter(|force| force.is_finite()))
 }
 
 /// Puts a law on a coordinate; false if a bound of its force has no place.

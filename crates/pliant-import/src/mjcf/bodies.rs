@@ -8,9 +8,11 @@ use super::sites::read_site;
 use super::{flexcomp, particles};
 use crate::error::ImportError;
 use crate::geometry::{Frame, Inertia, symmetric};
+use crate::numbers::{number, tidy};
 use crate::robot::{Attachment, Effects, Joint, Lift, Link, Motion};
-use crate::xml::Spot;
+use crate::xml::{Spot, Tree};
 use pliant_dense::{Mat3, Vec3};
+use std::collections::HashSet;
 
 type Result<T> = std::result::Result<T, ImportError>;
 
@@ -27,6 +29,49 @@ pub(super) const PARTS: [&str; 11] = [
     "light",
     "include",
 ];
+
+/// Names that the file gives.
+#[derive(Default)]
+pub(super) struct Named {
+    bodies: HashSet<String>,
+    joints: HashSet<String>,
+    /// Those of geoms that were read.
+    geoms: HashSet<String>,
+}
+
+impl Named {
+    /// Names of bodies and joints, before any of them is read.
+    pub(super) fn of_file(tree: &Tree, root: usize) -> Self {
+        let mut named = Self::default();
+        let mut open = tree.all(root, "worldbody");
+        while let Some(of) = open.pop() {
+            let element = &tree.elements[of];
+            let names = match element.tag.as_str() {
+                "body" => Some(&mut named.bodies),
+                "joint" | "freejoint" => Some(&mut named.joints),
+                _ => None,
+            };
+            if let Some(names) = names {
+                names.extend(tree.value(of, "name").map(str::to_owned));
+            }
+            open.extend(&element.children);
+        }
+        named
+    }
+}
+
+/// A name for what the file has none for: its number among all, and behind that the first other one
+/// if the file calls something else so.
+fn unused(named: &HashSet<String>, what: &str, number: usize) -> String {
+    let name = format!("{what} {number}");
+    match named.contains(&name) {
+        true => (1..)
+            .map(|copy| format!("{name}.{copy}"))
+            .find(|name| !named.contains(name))
+            .unwrap_or(name),
+        false => name,
+    }
+}
 
 /// The content of a body, whatever frames it stands in.
 #[derive(Default)]
@@ -134,7 +179,7 @@ impl Reader<'_> {
         let number = self.links.len();
         let name = match self.tree.value(of, "name") {
             Some(name) if !name.is_empty() => name.to_owned(),
-            _ => format!("body {}", self.bodies.len() + 1),
+            _ => unused(&self.named.bodies, "body", self.bodies.len() + 1),
         };
         if self.bodies.insert(name.clone(), number).is_some() {
             let spot = self.tree.attribute(of, "name").map_or(self.spot(of), |a| a.spot);
@@ -213,9 +258,10 @@ impl Reader<'_> {
             let spot = self.spot(child);
             match self.tree.elements[child].tag.as_str() {
                 "geom" => {
+                    self.name_geom(child)?;
                     let geom = self.geom(child, &outer, body)?;
                     let place = (self.links.len(), content.colliders.len());
-                    place_geom(self, child, geom.collider.is_some().then_some(place))?;
+                    place_geom(self, child, geom.collider.is_some().then_some(place));
                     content.colliders.extend(geom.collider);
                     content.inertia = match (content.inertia, geom.inertia) {
                         (Some(sum), Some(part)) => Some(sum.with(&part)),
@@ -243,6 +289,17 @@ impl Reader<'_> {
         Ok(())
     }
 
+    /// Refuses a name that an earlier geom has.
+    fn name_geom(&mut self, of: usize) -> Result<()> {
+        match self.tree.attribute(of, "name") {
+            Some(name) if !name.value.is_empty() && !self.named.geoms.insert(name.value.clone()) => {
+                let message = format!("the geom `{}` is there twice", name.value);
+                self.tree.wrong(name.spot, message, None)
+            }
+            _ => Ok(()),
+        }
+    }
+
     pub(super) fn inertial(&mut self, of: usize) -> Result<Inertia> {
         let known = [&["mass", "diaginertia", "fullinertia"][..], &PLACE].concat();
         self.tree.expect(of, &known, &[]);
@@ -257,6 +314,22 @@ impl Reader<'_> {
             (None, Some(diagonal)) => Mat3::from_diagonal(&diagonal.into()),
             (None, None) => Mat3::zeros(),
         };
+        // `boundinertia` is a bound of moments that are given along their axes as well.
+        let key = if self.tree.attribute(of, "fullinertia").is_some() {
+            "fullinertia"
+        } else {
+            "diaginertia"
+        };
+        let moments = tensor.symmetric_eigen().eigenvalues;
+        let (least, most) = (moments.min(), moments.amax());
+        let bounded = key == "diaginertia" && self.settings.least_inertia > 0.0;
+        if least < -1e-12 * most && !bounded {
+            let message = format!(
+                "`{key}` has a moment of {} kg m^2, which is below zero",
+                number(tidy([least])[0])
+            );
+            return self.tree.wrong(self.tree.needed(of, key)?.spot, message, None);
+        }
         let own = Inertia {
             mass,
             centre: Vec3::zeros(),
@@ -271,7 +344,7 @@ impl Reader<'_> {
         let free = self.tree.elements[of].tag == "freejoint" || self.tree.value(of, "type") == Some("free");
         let name = match self.tree.value(of, "name") {
             Some(name) if !name.is_empty() => name.to_owned(),
-            _ => format!("joint {}", self.order.len() + 1),
+            _ => unused(&self.named.joints, "joint", self.order.len() + 1),
         };
         if free {
             let known = ["name", "class", "type", "group", "limited", "armature", "damping"];
@@ -425,8 +498,8 @@ impl Reader<'_> {
                 let message = format!("`range` is {lower} to {upper}: nothing is between them");
                 return self.tree.wrong(spot, message, None);
             }
-            effects.lower = Some(lower * unit - reference);
-            effects.upper = Some(upper * unit - reference);
+            let limit = |x: f64| x.is_finite().then_some(x * unit - reference);
+            (effects.lower, effects.upper) = (limit(lower), limit(upper));
         }
         let stiffness = self.coefficient(of, "stiffness")?;
         if stiffness > 0.0 {

@@ -131,10 +131,15 @@ impl Reader<'_> {
                 .remark(spot, "a joint that is held at a coordinate is not taken");
             return Ok(());
         };
+        let place = second.spot;
         let Some(second) = self.single(robot, &second)?.map(|j| j.name.clone()) else {
             self.tree.remark(spot, NO_SINGLE_ROW);
             return Ok(());
         };
+        if first == second {
+            let message = format!("`joint` ties `{first}` to itself");
+            return self.tree.wrong(place, message, None);
+        }
         let list = self.tree.list(of, "polycoef")?.unwrap_or_default();
         let entry = |i: usize, default: f64| list.get(i).copied().unwrap_or(default);
         if list.iter().skip(2).any(|c| *c != 0.0) {
@@ -169,18 +174,26 @@ impl Reader<'_> {
 
     fn read_closure(&mut self, of: usize, zero: &[Frame], robot: &mut Robot) -> Result<()> {
         let spot = self.spot(of);
-        let known = ["name", "class", "active", "body1", "body2", "anchor"];
+        let known = ["name", "class", "active", "body1", "body2", "anchor", "relpose"];
         self.tree.expect(of, &known, &[]);
         let weld = self.tree.elements[of].tag == "weld";
         let Some(first) = self.tree.attribute(of, "body1").cloned() else {
             self.tree.remark(spot, "a constraint between sites is not taken");
             return Ok(());
         };
-        if self.tree.attribute(of, "relpose").is_some() {
+        // A rotation of zeros stands for the pose of the file, whatever the place beside it.
+        let turned = |pose: [f64; 7]| pose[3..] != [0.0; 4];
+        if weld && self.tree.numbers::<7>(of, "relpose")?.is_some_and(turned) {
             self.tree.remark(spot, "a weld at a pose of its own is not taken");
             return Ok(());
         }
         let second = self.tree.attribute(of, "body2").cloned();
+        let other = second.as_ref().map_or("world", |name| name.value.as_str());
+        if first.value == other {
+            let message = format!("`{}` ties `{other}` to itself", self.tree.elements[of].tag);
+            let place = second.as_ref().unwrap_or(&first).spot;
+            return self.tree.wrong(place, message, None);
+        }
         if is_vertex(self, &first) || second.as_ref().is_some_and(|name| is_vertex(self, name)) {
             return flex::read_tie(self, of, [Some(&first), second.as_ref()], zero, robot);
         }

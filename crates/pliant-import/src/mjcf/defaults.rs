@@ -54,6 +54,70 @@ pub(super) fn include(tree: &mut Tree, root: usize, directory: Option<&Path>) ->
     Ok(())
 }
 
+/// Attributes of numbers, of which an empty one is as if it were not there.
+const NUMBERS: [&str; 46] = [
+    "pos",
+    "quat",
+    "axisangle",
+    "xyaxes",
+    "zaxis",
+    "euler",
+    "axis",
+    "range",
+    "ref",
+    "springref",
+    "stiffness",
+    "damping",
+    "armature",
+    "frictionloss",
+    "size",
+    "fromto",
+    "mass",
+    "density",
+    "friction",
+    "condim",
+    "contype",
+    "conaffinity",
+    "group",
+    "scale",
+    "diaginertia",
+    "fullinertia",
+    "gravcomp",
+    "gear",
+    "ctrlrange",
+    "forcerange",
+    "kp",
+    "kv",
+    "timeconst",
+    "gainprm",
+    "biasprm",
+    "dynprm",
+    "springlength",
+    "coef",
+    "divisor",
+    "polycoef",
+    "anchor",
+    "relpose",
+    "gravity",
+    "timestep",
+    "qpos",
+    "ctrl",
+];
+
+/// Leaves out attributes of numbers that are empty.
+pub(super) fn forget_empty(tree: &mut Tree, root: usize) {
+    let mut open = vec![root];
+    while let Some(of) = open.pop() {
+        for name in NUMBERS {
+            let own = tree.own_attributes(of).iter().find(|a| a.name == name);
+            if own.is_some_and(|a| a.value.trim().is_empty()) {
+                tree.forget(of, name);
+            }
+        }
+        open.extend(&tree.elements[of].children);
+    }
+}
+
 /// Attributes of one class, by what they are defaults of.
 type Class = HashMap<&'static str, Vec<Attribute>>;
 
@@ -175,10 +239,12 @@ fn read_class(tree: &mut Tree, element: usize, parent: &str, top: bool, classes:
         None => tree.needed(element, "class")?.value.clone(),
     };
     let name = if top { MAIN.to_owned() } else { name };
-    let mut class = classes.by_name.get(parent).cloned().unwrap_or_default();
+    let around = classes.by_name.get(parent).cloned().unwrap_or_default();
+    let mut class = Rc::clone(&around);
     let children = tree.elements[element].children.clone();
     for child in &children {
-        read_defaults(tree, *child, Rc::make_mut(&mut class))?;
+        let drives = around.get("general").map_or(&[][..], Vec::as_slice);
+        read_defaults(tree, *child, drives, Rc::make_mut(&mut class))?;
     }
     classes.count += children.len().min(1) * class.values().map(Vec::len).sum::<usize>();
     if classes.count > MOST_DEFAULTS {
@@ -199,8 +265,9 @@ fn read_class(tree: &mut Tree, element: usize, parent: &str, top: bool, classes:
     Ok(())
 }
 
-/// Puts the attributes of one element of a class above those that the class has already.
-fn read_defaults(tree: &Tree, of: usize, class: &mut Class) -> Result<()> {
+/// Puts the attributes of one element of a class above those that the class has already; `around`
+/// are those of actuators in the class around it.
+fn read_defaults(tree: &Tree, of: usize, around: &[Attribute], class: &mut Class) -> Result<()> {
     let tag = tree.elements[of].tag.as_str();
     let (kind, actuator) = match OTHERS.iter().find(|k| **k == tag) {
         Some(kind) => (*kind, false),
@@ -209,13 +276,19 @@ fn read_defaults(tree: &Tree, of: usize, class: &mut Class) -> Result<()> {
     };
     let list = class.entry(kind).or_default();
     if actuator {
-        *list = drives::seen_by(tree, list, tag)?;
-        drives::mark(list, tag, tree.elements[of].spot);
+        drives::open_for(tree, list, around, tag, tree.elements[of].spot)?;
     }
     for attribute in tree.own_attributes(of) {
         let turn = TURNS.contains(&attribute.name.as_str());
-        list.retain(|a| a.name != attribute.name && !(turn && TURNS.contains(&a.name.as_str())));
-        list.push(attribute.clone());
+        let name = match actuator {
+            true => drives::owned(tag, &attribute.name),
+            false => attribute.name.clone(),
+        };
+        list.retain(|a| a.name != name && !(turn && TURNS.contains(&a.name.as_str())));
+        list.push(Attribute {
+            name,
+            ..attribute.clone()
+        });
     }
     if list.len() > MOST_ATTRIBUTES {
         let message = format!("a class has more than {MOST_ATTRIBUTES} attributes of `{tag}`");

@@ -3,9 +3,9 @@
 use super::Reader;
 use super::settings::PLACE;
 use crate::error::ImportError;
-use crate::geometry::{Frame, Inertia, from_z, of_point};
+use crate::geometry::{Frame, Inertia, from_z};
 use crate::robot::{Collider, Material, Shape};
-use crate::xml::Spot;
+use crate::xml::{Spot, Tree};
 use pliant_dense::{Mat3, Vec3};
 use pliant_mesh_io::Mesh;
 use std::collections::HashMap;
@@ -38,7 +38,46 @@ const KNOWN: [&str; 15] = [
 pub(super) struct Materials {
     pub(super) list: Vec<Material>,
     /// Their numbers, by the bits of what they say.
-    numbers: HashMap<[u64; 3], usize>,
+    numbers: HashMap<[u64; 4], usize>,
+    /// The most directions of friction of any surface.
+    most: f64,
+}
+
+impl Materials {
+    /// None yet, for surfaces of a file.
+    pub(super) fn of_file(tree: &Tree, root: usize) -> Self {
+        let mut most = 0.0f64;
+        let mut open = vec![root];
+        while let Some(of) = open.pop() {
+            let element = &tree.elements[of];
+            if matches!(element.tag.as_str(), "geom" | "contact" | "flex" | "flexcomp") {
+                // Wrong words are told where the element is read.
+                most = most.max(tree.number(of, "condim").ok().flatten().unwrap_or(3.0));
+            }
+            open.extend(
+                element
+                    .children
+                    .iter()
+                    .filter(|c| tree.elements[**c].tag != "default"),
+            );
+        }
+        Self {
+            most,
+            ..Self::default()
+        }
+    }
+}
+
+/// The directions of friction of a geom, a pair or a deformable, with the normal.
+pub(super) fn directions(tree: &Tree, of: usize) -> Result<f64> {
+    let Some(x) = tree.number(of, "condim")? else {
+        return Ok(3.0);
+    };
+    if ![1.0, 3.0, 4.0, 6.0].contains(&x) {
+        let message = format!("`condim` is {x}, and may be 1, 3, 4 or 6");
+        return tree.wrong(tree.needed(of, "condim")?.spot, message, None);
+    }
+    Ok(x)
 }
 
 /// A geom in the frame of its body.
@@ -59,6 +98,7 @@ impl Reader<'_> {
     pub(super) fn geom(&mut self, of: usize, outer: &Frame, body: &str) -> Result<Geom> {
         self.tree.expect(of, &[&KNOWN[..], &PLACE].concat(), &[]);
         let spot = self.tree.elements[of].spot;
+        directions(self.tree, of)?;
         let (size, mut frame) = self.size_and_frame(of)?;
         let kind = self.tree.value(of, "type").map(str::to_owned);
         // A geom with a mesh is one of that type, or a primitive fitted to it: a sphere by default.
@@ -195,6 +235,10 @@ impl Reader<'_> {
         };
         let colliding = self.bits(of)? != (0, 0) || self.is_paired(of);
         let Some((_, mesh)) = self.meshes.read(self.tree, file_spot, &file) else {
+            if self.weighs(of)? {
+                let message = "the mass of a geom whose mesh is not read is not taken either";
+                self.tree.remark(name.spot, message);
+            }
             return Ok(None);
         };
         let shape = if colliding {
@@ -222,6 +266,18 @@ impl Reader<'_> {
         }))
     }
 
+    /// Whether the mass of a geom counts, as far as the file says.
+    fn weighs(&self, of: usize) -> Result<bool> {
+        let given = self.settings.from_geoms.unwrap_or(!self.has_inertial);
+        let mass = match self.tree.not_negative(of, "mass")? {
+            Some(mass) => mass,
+            None => self.tree.not_negative(of, "density")?.unwrap_or(DENSITY),
+        };
+        let group = self.tree.number(of, "group")?.unwrap_or_default();
+        let [first, last] = self.settings.heavy_groups;
+        Ok(given && mass > 0.0 && (first..=last).contains(&group))
+    }
+
     /// Whether a pair names a geom.
     fn is_paired(&self, of: usize) -> bool {
         self.geoms.is_paired(self.tree.value(of, "name"))
@@ -229,8 +285,17 @@ impl Reader<'_> {
 
     /// Type and affinity of a geom.
     pub(super) fn bits(&self, of: usize) -> Result<(u32, u32)> {
-        let bit =
-            |key: &str| -> Result<u32> { Ok(self.tree.number(of, key)?.map_or(1, |x| x as i64 as u32)) };
+        let bit = |key: &str| -> Result<u32> {
+            let Some(x) = self.tree.number(of, key)? else {
+                return Ok(1);
+            };
+            // Negative ones are the bits of a signed number, as -1 all of them.
+            if x.fract() != 0.0 || !(f64::from(i32::MIN)..=f64::from(u32::MAX)).contains(&x) {
+                let message = format!("`{key}` is {x}, and may be a whole number of 32 bits");
+                return self.tree.wrong(self.tree.needed(of, key)?.spot, message, None);
+            }
+            Ok(x as i64 as u32)
+        };
         Ok((bit("contype")?, bit("conaffinity")?))
     }
 
@@ -278,14 +343,23 @@ impl Reader<'_> {
                 .wrong(spot, format!("`friction` is {x}, which is below zero"), None);
         }
         let entry = |i: usize, default: f64| given.get(i).copied().unwrap_or(default);
-        let directions = self.tree.number(of, "condim")?.unwrap_or(3.0);
+        let directions = directions(self.tree, of)?;
+        let Materials { list, numbers, most } = &mut self.materials;
+        // What no two surfaces of the model ask for makes no difference between them.
+        let asked = |least: f64, x: f64| if *most < least { 0.0 } else { x };
         let material = Material {
-            friction: if directions < 3.0 { 0.0 } else { entry(0, 1.0) },
-            torsional: if directions < 4.0 { 0.0 } else { entry(1, 0.005) },
-            rolling: if directions < 6.0 { 0.0 } else { entry(2, 0.0001) },
+            friction: asked(3.0, entry(0, 1.0)),
+            torsional: asked(4.0, entry(1, 0.005)),
+            rolling: asked(6.0, entry(2, 0.0001)),
+            directions,
         };
-        let bits = [material.friction, material.torsional, material.rolling].map(f64::to_bits);
-        let Materials { list, numbers } = &mut self.materials;
+        let numbers_of = [
+            material.friction,
+            material.torsional,
+            material.rolling,
+            material.directions,
+        ];
+        let bits = numbers_of.map(f64::to_bits);
         Ok(*numbers.entry(bits).or_insert_with(|| {
             list.push(material);
             list.len() - 1
@@ -402,9 +476,13 @@ fn volume(mesh: &Mesh, scale: [f64; 3], exact: bool) -> Option<(f64, Vec3, Mat3)
         return None;
     }
     let centre = middle + first / volume;
-    let (_, rest, second) = about(centre);
+    // What counts of tetrahedra that turn back depends on the point they meet in: both volume and
+    // tensor are those about the centre of mass that the surface's middle led to.
+    let (volume, _, second) = about(centre);
+    if !volume.is_normal() {
+        return None;
+    }
     // Triangles that face inwards enclose as much, with all signs turned.
     let second = second / volume;
-    let tensor = Mat3::identity() * second.trace() - second;
-    Some((volume.abs(), centre, tensor - of_point(1.0, rest / volume)))
+    Some((volume.abs(), centre, Mat3::identity() * second.trace() - second))
 }

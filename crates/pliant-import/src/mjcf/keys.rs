@@ -1,6 +1,7 @@
 //! The keyframe `home` as the start.
 
 use super::Reader;
+use super::actuators::Driver;
 use super::constraints::joint_at;
 use crate::error::ImportError;
 use crate::geometry::Frame;
@@ -31,7 +32,7 @@ pub(super) fn read_keys(
     reader: &mut Reader<'_>,
     root: usize,
     robot: &mut Robot,
-    actuators: &[Option<String>],
+    actuators: &[Driver],
 ) -> Result<()> {
     let mut found = false;
     for section in reader.tree.all(root, "keyframe") {
@@ -121,12 +122,7 @@ fn start_at(reader: &mut Reader<'_>, of: usize, robot: &mut Robot) -> Result<()>
 }
 
 /// Controls of actuators.
-fn control(
-    reader: &mut Reader<'_>,
-    of: usize,
-    robot: &mut Robot,
-    actuators: &[Option<String>],
-) -> Result<()> {
+fn control(reader: &mut Reader<'_>, of: usize, robot: &mut Robot, actuators: &[Driver]) -> Result<()> {
     let Some(list) = reader.tree.list(of, "ctrl")? else {
         return Ok(());
     };
@@ -137,10 +133,21 @@ fn control(
             .tree
             .wrong(reader.tree.needed(of, "ctrl")?.spot, message, None);
     }
-    let named = list.iter().zip(actuators);
-    let values: HashMap<&str, f64> = named
-        .filter_map(|(value, name)| Some((name.as_deref()?, *value)))
-        .collect();
+    let mut values: HashMap<&str, f64> = HashMap::new();
+    for (value, driver) in list.iter().zip(actuators) {
+        let Some(name) = driver.name.as_deref() else {
+            continue;
+        };
+        let [lower, upper] = driver.range.unwrap_or([f64::NEG_INFINITY, f64::INFINITY]);
+        let nearest = value.max(lower).min(upper);
+        if nearest != *value {
+            let message = format!(
+                "the control of `{name}` is {value} in the keyframe `home`, beyond its `ctrlrange`: it starts at {nearest}"
+            );
+            reader.tree.remark(reader.tree.elements[of].spot, message);
+        }
+        values.insert(name, nearest);
+    }
     let set = |effects: &mut Effects| {
         for motor in &mut effects.motors {
             let value = values.get(motor.name.as_str()).copied().unwrap_or_default();

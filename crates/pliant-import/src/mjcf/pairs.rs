@@ -1,6 +1,7 @@
 //! Pairs of geoms that meet whatever else the file says of them.
 
 use super::Reader;
+use super::geoms::directions;
 use crate::error::ImportError;
 use crate::robot::{Material, Pair, Robot};
 use crate::xml::{Attribute, Spot, Tree};
@@ -38,16 +39,14 @@ impl Geoms {
 }
 
 /// Keeps where a geom is that a pair names.
-pub(super) fn place_geom(reader: &mut Reader<'_>, of: usize, place: Option<Place>) -> Result<()> {
+pub(super) fn place_geom(reader: &mut Reader<'_>, of: usize, place: Option<Place>) {
     let Some(name) = reader.tree.attribute(of, "name") else {
-        return Ok(());
+        return;
     };
     let known = &mut reader.geoms;
-    if known.paired.contains(&name.value) && known.places.insert(name.value.clone(), place).is_some() {
-        let message = format!("the geom `{}` is there twice", name.value);
-        return reader.tree.wrong(name.spot, message, None);
+    if known.paired.contains(&name.value) {
+        known.places.insert(name.value.clone(), place);
     }
-    Ok(())
 }
 
 /// The collider of the geom that an attribute names, if it has one.
@@ -127,23 +126,18 @@ fn surface(reader: &mut Reader<'_>, of: usize, spot: Spot) -> Result<Material> {
         ));
     }
     list[..given.len()].copy_from_slice(&given);
-    let directions = reader.tree.number(of, "condim")?.unwrap_or(3.0);
-    if ![1.0, 3.0, 4.0, 6.0].contains(&directions) {
-        let message = format!("`condim` is {directions}, and may be 1, 3, 4 or 6");
-        let spot = reader.tree.needed(of, "condim")?.spot;
-        return reader.tree.wrong(spot, message, None);
-    }
+    let directions = directions(reader.tree, of)?;
     let [along, across, torsional, rolling, other] = list;
     let differ = (directions >= 3.0 && along != across) || (directions >= 6.0 && rolling != other);
     if differ {
         let message = "a pair whose coefficients differ between directions has the first of them in all (MuJoCo has 1 in the second if one is given)";
         reader.tree.remark(spot, message);
     }
-    let from = |least: f64, x: f64| if directions < least { 0.0 } else { x };
     Ok(Material {
-        friction: from(3.0, along),
-        torsional: from(4.0, torsional),
-        rolling: from(6.0, rolling),
+        friction: along,
+        torsional,
+        rolling,
+        directions,
     })
 }
 
@@ -160,12 +154,7 @@ fn is_usual(robot: &mut Robot, places: [Place; 2], pair: &Material) -> bool {
     }) else {
         return false;
     };
-    let greater = Material {
-        friction: a.friction.max(b.friction),
-        torsional: a.torsional.max(b.torsional),
-        rolling: a.rolling.max(b.rolling),
-    };
-    greater == *pair
+    a.greater(&b).effective() == pair.effective()
 }
 
 /// The number of a material that one collider alone has, a copy of what it had.
@@ -180,6 +169,7 @@ fn own_material(robot: &mut Robot, own: &mut HashMap<Place, usize>, place: Place
         friction: 1.0,
         torsional: 0.0,
         rolling: 0.0,
+        directions: 3.0,
     }));
     own.insert(place, number);
     number

@@ -30,6 +30,8 @@ pub(super) struct Settings {
     weight: bool,
     pub(super) step: f64,
     pub(super) contacts: bool,
+    /// Whether controls stay within their ranges.
+    pub(super) clamps_controls: bool,
 }
 
 /// Attributes that place a frame.
@@ -72,7 +74,7 @@ pub(super) fn bounds(
     limited: &str,
     auto: bool,
 ) -> Result<Option<[f64; 2]>> {
-    let numbers = tree.numbers::<2>(of, range)?;
+    let numbers = tree.infinite_numbers::<2>(of, range)?;
     let said = truth_or_auto(tree, of, limited)?;
     let spot = tree.elements[of].spot;
     match (said, numbers.is_some()) {
@@ -84,7 +86,7 @@ pub(super) fn bounds(
         _ => {}
     }
     // Unless the file says that it does, a range without anything between limits nothing.
-    let empty = said.is_none() && numbers.is_some_and(|[lower, upper]| lower == upper);
+    let empty = said.is_none() && numbers.is_some_and(|[lower, upper]| lower >= upper);
     Ok(numbers.filter(|_| said.unwrap_or(auto) && !empty))
 }
 
@@ -105,6 +107,7 @@ impl Settings {
             weight: true,
             step: 0.002,
             contacts: true,
+            clamps_controls: true,
         };
         for element in tree.all(root, "compiler") {
             settings.read_compiler(tree, element)?;
@@ -183,9 +186,14 @@ impl Settings {
             self.step = step;
         }
         let (mut weight, mut contacts) = (self.weight, self.contacts);
+        let mut clamps = self.clamps_controls;
         for flag in tree.all(of, "flag") {
-            tree.expect(flag, &["gravity", "contact"], &[]);
-            for (key, on) in [("gravity", &mut weight), ("contact", &mut contacts)] {
+            tree.expect(flag, &["gravity", "contact", "clampctrl"], &[]);
+            for (key, on) in [
+                ("gravity", &mut weight),
+                ("contact", &mut contacts),
+                ("clampctrl", &mut clamps),
+            ] {
                 match tree.value(flag, key) {
                     None => {}
                     Some("enable") => *on = true,
@@ -195,6 +203,7 @@ impl Settings {
             }
         }
         (self.weight, self.contacts) = (weight, contacts);
+        self.clamps_controls = clamps;
         Ok(())
     }
 

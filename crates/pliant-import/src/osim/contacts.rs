@@ -123,6 +123,7 @@ fn read_surface(reader: &mut ModelReader<'_>, of: usize) -> Result<usize> {
             friction,
             torsional: 0.0,
             rolling: 0.0,
+            directions: 3.0,
         });
     }
     Ok(number)

@@ -285,6 +285,13 @@ fn read_path_actuator(reader: &mut ModelReader<'_>, of: usize) -> Result<()> {
     Ok(())
 }
 
+/// Remarks that a force without something has no effect.
+pub(super) fn no_force(reader: &mut ModelReader<'_>, of: usize, without: &str) {
+    let kind = reader.tree.elements[of].tag.clone();
+    let message = format!("a `{kind}` without {without} has no force, and is left out");
+    reader.tree.remark(reader.spot(of), message);
+}
+
 fn no_path(reader: &mut ModelReader<'_>, of: usize, reason: &str) {
     let kind = reader.tree.elements[of].tag.clone();
     let message = format!("a `{kind}` whose path {reason} is not taken");
@@ -308,6 +315,7 @@ fn read_path_spring(reader: &mut ModelReader<'_>, of: usize) -> Result<()> {
     }
     let name = own_name(reader, of);
     match super::paths::read_path(reader, of)? {
+        Ok(_) if stiffness == 0.0 => no_force(reader, of, "a stiffness"),
         Ok(course) => super::paths::add_line(
             reader,
             of,
@@ -333,11 +341,15 @@ fn read_ligament(reader: &mut ModelReader<'_>, of: usize) -> Result<()> {
     ];
     let tree = &mut *reader.tree;
     tree.expect(of, &[&COMMON[..], &known].concat(), &["GeometryPath"]);
+    let stiffness = tree.not_negative(of, "linear_stiffness")?.unwrap_or(1.0);
+    let damping = tree.not_negative(of, "damping_coefficient")?.unwrap_or(0.003);
     let effect = Along::Ligament {
-        stiffness: tree.not_negative(of, "linear_stiffness")?.unwrap_or(1.0),
+        stiffness,
         slack_length: tree.not_negative(of, "slack_length")?.unwrap_or_default(),
         transition: tree.not_negative(of, "transition_strain")?.unwrap_or(0.06),
-        damping: tree.not_negative(of, "damping_coefficient")?.unwrap_or(0.003),
+        // That of the file is a force per rate of strain; that of scenes is a time by which the
+        // stiffness is multiplied.
+        damping: if stiffness > 0.0 { damping / stiffness } else { 0.0 },
     };
     let name = own_name(reader, of);
     match super::paths::read_path(reader, of)? {
@@ -380,6 +392,10 @@ fn read_spring(reader: &mut ModelReader<'_>, of: usize) -> Result<()> {
     }
     let stiffness = reader.tree.not_negative(of, "stiffness")?.unwrap_or(1.0);
     let rest = reader.tree.not_negative(of, "rest_length")?.unwrap_or_default();
+    if stiffness == 0.0 {
+        no_force(reader, of, "a stiffness");
+        return Ok(());
+    }
     let name = own_name(reader, of);
     super::paths::add_line(
         reader,

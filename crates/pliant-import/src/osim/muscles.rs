@@ -10,6 +10,8 @@ type Result<T> = std::result::Result<T, ImportError>;
 
 /// A kind of muscle whose curves scenes have.
 struct Kind {
+    /// What OpenSim calls it.
+    tag: &'static str,
     curves: &'static str,
     /// Time constants of activation and deactivation where the file has none (s).
     times: [f64; 2],
@@ -19,9 +21,35 @@ struct Kind {
     shapes: &'static [(&'static str, f64)],
     /// Curves that are objects of their own.
     objects: &'static [&'static str],
+    /// Settings that scenes do not have: the property, the value where the file has none, and what
+    /// is true of scenes.
+    settings: &'static [(&'static str, f64, &'static str)],
 }
 
+const FIBRE: (&str, f64, &str) = (
+    "default_fiber_length",
+    0.1,
+    "the fibre begins in equilibrium with its tendon, or with the path if that is rigid",
+);
+const LEAST: (&str, f64, &str) = (
+    "minimum_activation",
+    0.01,
+    "the activation has no least value, which an excitation such as `max(0.01, ..)` gives it",
+);
+const STEEPEST: (&str, f64, &str) = (
+    "maximum_pennation_angle",
+    // The angle whose cosine is a tenth.
+    1.470_628_905_633_336_8,
+    "the pennation has no bound",
+);
+const EXTRAPOLATION: (&str, f64, &str) = (
+    "fv_linear_extrap_threshold",
+    0.95,
+    "the curve of force over speed is that of scenes",
+);
+
 const THELEN: Kind = Kind {
+    tag: "Thelen2003Muscle",
     curves: "Thelen2003",
     times: [0.015, 0.05],
     tendon_strain: 0.04,
@@ -33,9 +61,11 @@ const THELEN: Kind = Kind {
         ("Flen", 1.4),
     ],
     objects: &[],
+    settings: &[FIBRE, LEAST, STEEPEST, EXTRAPOLATION],
 };
 
 const MILLARD: Kind = Kind {
+    tag: "Millard2012EquilibriumMuscle",
     curves: "Millard2013",
     times: [0.01, 0.04],
     tendon_strain: 0.049,
@@ -46,6 +76,7 @@ const MILLARD: Kind = Kind {
         "FiberForceLengthCurve",
         "TendonForceLengthCurve",
     ],
+    settings: &[FIBRE, LEAST, STEEPEST],
 };
 
 /// Numbers and choices of both kinds.
@@ -81,9 +112,14 @@ pub(super) fn read_muscle(reader: &mut ModelReader<'_>, of: usize, kind: &str) -
         }
     };
     let name = own_name(reader, of);
+    let pulls = [THELEN.tag, MILLARD.tag].contains(&kind);
+    if pulls && reader.tree.not_negative(of, "max_isometric_force")? == Some(0.0) {
+        super::forces::no_force(reader, of, "a `max_isometric_force`");
+        return Ok(());
+    }
     let effect = match kind {
-        "Thelen2003Muscle" => Along::Muscle(read_kind(reader, of, &THELEN)?),
-        "Millard2012EquilibriumMuscle" => Along::Muscle(read_kind(reader, of, &MILLARD)?),
+        _ if kind == THELEN.tag => Along::Muscle(read_kind(reader, of, &THELEN)?),
+        _ if kind == MILLARD.tag => Along::Muscle(read_kind(reader, of, &MILLARD)?),
         _ => {
             let message = format!(
                 "a `{kind}` does not pull: of it there is the length of its path, to which a `MuscleTendon` can be given"
@@ -107,6 +143,13 @@ fn read_kind(reader: &mut ModelReader<'_>, of: usize, kind: &Kind) -> Result<Mus
         if tree.number(of, name)?.is_some_and(|x| (x - ours).abs() > 1e-9) {
             let message =
                 format!("`{name}` is {ours} in scenes, as Thelen has it: that of the file is not taken");
+            tree.remark(spot, message);
+        }
+    }
+    for (name, usual, scenes) in kind.settings {
+        // OpenSim writes angles with few digits.
+        if tree.number(of, name)?.is_some_and(|x| (x - usual).abs() > 1e-5) {
+            let message = format!("`{name}` is not taken: in scenes {scenes}");
             tree.remark(spot, message);
         }
     }
@@ -142,6 +185,10 @@ fn read_kind(reader: &mut ModelReader<'_>, of: usize, kind: &Kind) -> Result<Mus
             tree.remark(spot, message);
         } else {
             dynamics = Some([rise, fall]);
+            if tree.number(of, "default_activation")?.is_some_and(|x| x != 0.0) {
+                let message = "`default_activation` is not taken: the activation begins as the excitation is, zero unless its parameter is set";
+                tree.remark(spot, message);
+            }
         }
     }
     if tree.number(of, "optimal_force")?.is_some_and(|x| x != 1.0) {

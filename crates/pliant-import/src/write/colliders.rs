@@ -11,6 +11,8 @@ use std::fmt::Write as _;
 const MOST_GROUPS: usize = 31;
 /// The most pairs of colliders that do not meet.
 const MOST_PAIRS: usize = 1_000_000;
+/// The most surfaces that are compared in pairs.
+const MOST_SURFACES: usize = 1000;
 
 impl Writer<'_> {
     /// Materials and colliders; pairs that do not meet go to their own list.
@@ -108,13 +110,43 @@ impl Writer<'_> {
     }
 
     /// Coefficients of materials together that are not by the rule.
-    pub(super) fn material_pairs(&self) -> Vec<String> {
-        let pairs = self.robot.material_pairs.iter();
-        let entries = pairs.map(|([a, b], material)| {
+    pub(super) fn material_pairs(&mut self) -> Vec<String> {
+        let robot = self.robot;
+        let pairs = robot.material_pairs.iter();
+        let entry = |[a, b]: [usize; 2], material: &Material| {
             let between = format!("between: (\"surface {}\", \"surface {}\")", a + 1, b + 1);
             format!("({between}, {}),", coefficients(material))
-        });
-        entries.collect()
+        };
+        let mut out: Vec<String> = pairs.clone().map(|(between, m)| entry(*between, m)).collect();
+        let materials = &robot.materials;
+        let alike = materials
+            .windows(2)
+            .all(|two| two[0].directions == two[1].directions);
+        if robot.friction_rule.is_none() || alike {
+            return out;
+        }
+        if materials.len() > MOST_SURFACES {
+            let message = format!(
+                "of more than {MOST_SURFACES} surfaces, those whose `condim` differs have the friction that each has by itself"
+            );
+            self.tree.remark_all(message);
+            return out;
+        }
+        // The rule takes the greater of what each surface has by itself. Where one of two asks for
+        // more directions than the other, the numbers of this one come into effect as well.
+        let given: HashSet<[usize; 2]> = pairs.map(|([a, b], _)| [*a.min(b), *a.max(b)]).collect();
+        for (j, b) in materials.iter().enumerate() {
+            for (i, a) in materials[..j].iter().enumerate() {
+                let both = a.greater(b);
+                let (first, second) = (a.effective(), b.effective());
+                let by_rule = [0, 1, 2].map(|k| first[k].max(second[k]));
+                if both.effective() == by_rule || given.contains(&[i, j]) {
+                    continue;
+                }
+                out.push(entry([i, j], &both));
+            }
+        }
+        out
     }
 
     /// Links whose bodies a joint joins, and colliders of which meet all the same; remarks on pairs
@@ -205,11 +237,9 @@ fn met(robot: &Robot) -> BTreeSet<(Place, Place)> {
 
 /// Coefficients of friction as keys.
 fn coefficients(material: &Material) -> String {
-    let mut out = format!("friction: {}", number(material.friction));
-    for (key, x) in [
-        ("torsional_friction", material.torsional),
-        ("rolling_friction", material.rolling),
-    ] {
+    let [friction, torsional, rolling] = material.effective();
+    let mut out = format!("friction: {}", number(friction));
+    for (key, x) in [("torsional_friction", torsional), ("rolling_friction", rolling)] {
         if x > 0.0 {
             let _ = write!(out, ", {key}: {}", number(x));
         }

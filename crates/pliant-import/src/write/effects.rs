@@ -152,7 +152,12 @@ impl Writer<'_> {
             ),
         ];
         for (_, what) in there.iter().filter(|(there, _)| *there) {
-            self.tree.remark(spot, format!("{what} {of} is not taken"));
+            let verb = if what.ends_with('s') && *what != "stiffness" {
+                "are"
+            } else {
+                "is"
+            };
+            self.tree.remark(spot, format!("{what} {of} {verb} not taken"));
         }
     }
 

@@ -1,12 +1,16 @@
 //! Lines through points of bodies, and what acts along them.
 
 use super::Writer;
+use super::tendons::SAME;
 use super::wraps::{self, Obstacle};
 use crate::geometry::Frame;
 use crate::numbers::{number, position, text, tuple};
 use crate::robot::{Along, Line, Muscle};
 use pliant_dense::Vec3;
 use std::collections::HashMap;
+
+/// A point of a line in the frame of its link, in the world if none.
+type End = (Option<usize>, Vec3);
 
 /// Points of a line in the bodies that have them, in the world if none.
 pub(super) type Course = Vec<(Option<usize>, Frame)>;
@@ -22,11 +26,26 @@ pub(super) fn write_lines(writer: &mut Writer<'_>) {
             spot,
             ..
         } = line;
-        let course = course(writer, points);
+        let points = match line.wraps.is_empty() {
+            true => without_repeats(writer, points),
+            // Surfaces know the points between which they are by their numbers.
+            false => points.clone(),
+        };
+        let course = course(writer, &points);
         let obstacles = wraps::obstacles(writer, line, &course);
         let moves = |obstacle: &Obstacle| obstacle.owner != course[0].0;
         if is_still(&course) && !obstacles.iter().any(moves) {
             let message = "a line that stays in one body has no effect, and is left out";
+            writer.tree.remark(*spot, message);
+            continue;
+        }
+        if points
+            .windows(2)
+            .any(|pair| is_same_place(writer, &pair[0], &pair[1]))
+        {
+            let message = format!(
+                "`{name}` is not taken: two neighbours of its points are at one place at the start, between which it has no direction"
+            );
             writer.tree.remark(*spot, message);
             continue;
         }
@@ -37,6 +56,28 @@ pub(super) fn write_lines(writer: &mut Writer<'_>) {
         }
         act_along(writer, &line, name, effect);
     }
+}
+
+/// Whether two points are at one place at the start.
+fn is_same_place(writer: &Writer<'_>, first: &End, second: &End) -> bool {
+    let place = |(link, place): &End| match link {
+        Some(link) => writer.layout.start[*link].point(*place),
+        None => *place,
+    };
+    (place(first) - place(second)).norm() <= SAME
+}
+
+/// Points of a line without those that are where the ones before them are, in the same body.
+fn without_repeats(writer: &Writer<'_>, points: &[End]) -> Vec<End> {
+    let owner = |(link, _): &End| link.and_then(|link| writer.layout.owner[link]);
+    let mut out: Vec<End> = Vec::with_capacity(points.len());
+    for point in points {
+        let again = |last: &End| owner(last) == owner(point) && is_same_place(writer, last, point);
+        if !out.last().is_some_and(again) {
+            out.push(*point);
+        }
+    }
+    out
 }
 
 /// Points of links in the bodies of these.

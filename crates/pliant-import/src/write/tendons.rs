@@ -9,7 +9,7 @@ use std::collections::HashSet;
 
 /// Points of neighbours on a line that are no further apart (m) are one, or the line has no
 /// direction between them.
-const SAME: f64 = 1e-12;
+pub(super) const SAME: f64 = 1e-12;
 
 /// The node of a length, and its value where rows of lengths count it as zero (m).
 #[derive(Clone, Copy)]
@@ -26,10 +26,13 @@ pub(super) fn write_tendons(writer: &mut Writer<'_>) {
             Course::Sum { terms, offset } => write_sum(writer, tendon, terms, *offset),
             Course::Lines(branches) => write_branches(writer, tendon, branches),
         };
-        if let Some(node) = &node {
+        nodes.push(node);
+    }
+    // Behind all of them: what acts on one tendon may be called as another one is in the file.
+    for (tendon, node) in robot.tendons.iter().zip(&nodes) {
+        if let Some(node) = node {
             act_on_tendon(writer, node, tendon);
         }
-        nodes.push(node);
     }
     for row in &robot.tendon_rows {
         let length = |(number, rest): (usize, f64)| {

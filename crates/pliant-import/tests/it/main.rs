@@ -14,6 +14,7 @@ mod osim;
 mod pairs;
 mod reference;
 mod replicate;
+mod rules;
 mod scn;
 mod tendons;
 mod urdf;

@@ -241,7 +241,10 @@ fn broken_models_are_errors_with_a_caret() {
             "`quat` is no rotation",
         ),
         (body("<joint axis=\"0 0 0\"/>"), "the axis has length zero"),
-        (body("<joint range=\"2 1\"/>"), "nothing is between them"),
+        (
+            body("<joint range=\"2 1\" limited=\"true\"/>"),
+            "nothing is between them",
+        ),
         (
             body("<geom class=\"none\" size=\"1\"/>"),
             "there is no class `none`",
@@ -489,7 +492,7 @@ fn parts_on_joints_without_a_single_coordinate_are_told() {
         "a row of a joint that is neither a hinge nor a slide is not taken, 2 times (m.xml:9, 10)",
         "an actuator of a free joint is not taken (m.xml:12)",
         "an actuator of this tendon is not taken (m.xml:13)",
-        "actuators of a joint that is neither a hinge nor a slide is not taken (m.xml:3)",
+        "actuators of a joint that is neither a hinge nor a slide are not taken (m.xml:3)",
     ] {
         assert!(remarked(&made, expected), "{expected}: {:?}", made.remarks);
     }

@@ -1,6 +1,7 @@
 //! OpenSim models: against numbers of OpenSim (`osim.json`, made by `reference/generate_osim.py`),
 //! and against what files say.
 
+mod forces;
 mod muscles;
 mod wraps;
 

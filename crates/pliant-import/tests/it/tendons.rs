@@ -211,7 +211,10 @@ fn broken_tendons_are_errors_with_a_caret() {
             "`pulley` has no `divisor`",
         ),
         ("<tendon><fixed/></tendon>".to_owned(), "a tendon has no `joint`"),
-        (spatial("range=\"2 1\"", "hook s"), "nothing is between them"),
+        (
+            spatial("range=\"2 1\" limited=\"true\"", "hook s"),
+            "nothing is between them",
+        ),
         (spatial("range=\"-2 -1\"", "hook s"), "a length is above zero"),
         (
             spatial("limited=\"true\" range=\"0 0\"", "hook s"),

@@ -454,3 +454,41 @@ fn parts_of_joints_that_do_nothing_are_told() {
     let whole = told("continuous", r#"<limit effort="1" velocity="1"/>"#);
     assert_eq!(whole.len(), 1, "{whole:?}");
 }
+
+/// Files of xacro are no URDF yet, whatever part of one is met first.
+#[test]
+fn files_of_xacro_are_refused_with_help() {
+    let names = "xmlns:xacro=\"http://www.ros.org/wiki/xacro\"";
+    let link =
+        |mass: &str| format!("<link name=\"base\"><inertial><mass value=\"{mass}\"/></inertial></link>");
+    for (text, expected) in [
+        (
+            format!(
+                "<robot name=\"r\" {names}>\n<xacro:include filename=\"x\"/>{}</robot>",
+                link("1")
+            ),
+            "`xacro:include` is no part of URDF",
+        ),
+        (
+            format!(
+                "<robot name=\"r\">\n<xacro:include filename=\"x\"/>{}</robot>",
+                link("1")
+            ),
+            "this is no XML",
+        ),
+        (
+            format!("<robot name=\"r\" {names}>\n{}</robot>", link("${m}")),
+            "`value` has `${m}` where a number is expected",
+        ),
+    ] {
+        let shown = import_text(Format::Urdf, "r.urdf", &text, &Options::default())
+            .unwrap_err()
+            .to_string();
+        assert!(
+            shown.contains(expected)
+                && shown.contains("r.urdf:2:")
+                && shown.contains("files of xacro must be expanded first"),
+            "{expected}:\n{shown}"
+        );
+    }
+}

@@ -52,7 +52,7 @@ fn muscles_have_their_curves() {
         "Blankevoort1991Ligament",
         "<linear_stiffness>1500</linear_stiffness><slack_length>0.09</slack_length><transition_strain>0.05</transition_strain>",
     );
-    let law = "Ligament(stiffness: 1500, slack_length: 0.09, transition_strain: 0.05, damping: 0.003)";
+    let law = "Ligament(stiffness: 1500, slack_length: 0.09, transition_strain: 0.05, damping: 2e-6)";
     assert!(ligament.scene.contains(law), "{}", ligament.scene);
     runner(&ligament.scene).step().unwrap();
     let slack = of("Blankevoort1991Ligament", "");
@@ -61,6 +61,50 @@ fn muscles_have_their_curves() {
         "{:#?}",
         slack.remarks
     );
+    // Settings that scenes do not have are told, unless they are those that OpenSim has by itself.
+    let usual = "<default_activation>0</default_activation><default_fiber_length>0.1</default_fiber_length>\
+        <minimum_activation>0.01</minimum_activation><maximum_pennation_angle>1.47063</maximum_pennation_angle>";
+    for (kind, more) in [
+        (
+            "Thelen2003Muscle",
+            "<fv_linear_extrap_threshold>0.95</fv_linear_extrap_threshold>",
+        ),
+        ("Millard2012EquilibriumMuscle", ""),
+    ] {
+        let made = of(kind, &format!("{usual}{more}"));
+        assert!(!remarked(&made, "is not taken"), "{:#?}", made.remarks);
+    }
+    for (name, value, expected) in [
+        (
+            "default_activation",
+            "0.05",
+            "the activation begins as the excitation is",
+        ),
+        (
+            "default_fiber_length",
+            "0.09",
+            "in scenes the fibre begins in equilibrium",
+        ),
+        (
+            "minimum_activation",
+            "0.05",
+            "in scenes the activation has no least value",
+        ),
+        (
+            "maximum_pennation_angle",
+            "1.4",
+            "in scenes the pennation has no bound",
+        ),
+        (
+            "fv_linear_extrap_threshold",
+            "0.9",
+            "in scenes the curve of force over speed is that of scenes",
+        ),
+    ] {
+        let made = of("Thelen2003Muscle", &format!("<{name}>{value}</{name}>"));
+        let expected = format!("`{name}` is not taken: {expected}");
+        assert!(remarked(&made, &expected), "{expected}: {:#?}", made.remarks);
+    }
     let other = of("Schutte1993Muscle_Deprecated", "");
     assert!(remarked(&other, "does not pull") && !other.scene.contains("law: MuscleTendon"));
     // They pull: the body comes nearer to the ground at the other end, by its own parameter.

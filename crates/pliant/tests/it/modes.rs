@@ -2,6 +2,7 @@
 
 mod beams;
 mod buckling;
+mod hard_rows;
 
 use super::tools::Floor;
 use pliant::contact::*;

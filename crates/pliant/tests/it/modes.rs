@@ -3,6 +3,7 @@
 mod beams;
 mod buckling;
 mod hard_rows;
+mod memory;
 
 use super::tools::Floor;
 use pliant::contact::*;

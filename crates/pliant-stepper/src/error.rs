@@ -402,8 +402,8 @@ pub enum Error {
     },
     /// No equilibrium was found; the state is as it was.
     #[error(
-        "no equilibrium after {} iterations: {what} still misses {:.2e} of its terms, allowed {tolerance:e}{}",
-        .report.iterations, .report.residual,
+        "{}{}",
+        no_equilibrium(.what, .report, .tolerance),
         .free.as_ref().map_or(String::new(), |f| format!("; nothing holds {f}"))
     )]
     NoEquilibrium {
@@ -474,6 +474,21 @@ impl std::fmt::Debug for Error {
 }
 
 /// The row that turns, in words.
+/// What a search for rest missed.
+fn no_equilibrium(what: &str, report: &EquilibriumReport, tolerance: &f64) -> String {
+    let (iterations, residual) = (report.iterations, report.residual);
+    if residual <= *tolerance {
+        return format!(
+            "no stable equilibrium after {iterations} iterations: forces balance in places that were met on \
+             the way, but these are unstable; allow more iterations, or begin nearer to a rest"
+        );
+    }
+    format!(
+        "no equilibrium after {iterations} iterations: {what} still misses {residual:.2e} of its terms, \
+         allowed {tolerance:e}"
+    )
+}
+
 fn turned(turning: Option<&(String, f64)>) -> String {
     turning.map_or_else(String::new, |(row, angle)| {
         let degrees = angle.to_degrees().round();

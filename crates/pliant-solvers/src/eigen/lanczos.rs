@@ -15,13 +15,18 @@ pub(super) trait Operator {
     fn size(&self) -> usize;
     /// `f = B v`.
     fn image(&mut self, v: &[f64], f: &mut [f64]);
-    /// `y = A^-1 f`.
-    fn solve(&mut self, f: &[f64], y: &mut Vec<f64>) -> Result<(), EigenError>;
+    /// `y = A^-1 f`, and `f` without its part that hard rows bear: their forces at `y` are taken out.
+    fn solve(&mut self, f: &mut [f64], y: &mut Vec<f64>) -> Result<(), EigenError>;
 }
 
 /// A basis of vectors `v_i`, orthonormal in the inner product of `A`, with their images
 /// `g_i = A v_i` up to forces of hard rows, which are orthogonal to every vector here. So
 /// `x^T A y` is the plain product of a vector and an image, and no product with `A` is ever needed.
+///
+/// Images are kept without forces that hard rows bear. These do not shrink as the rest of an image
+/// does where it is made orthogonal to the others, and so would grow with every vector of the basis:
+/// the vectors are in the null space of the rows only up to rounding, and the products of that with
+/// large forces would end orthogonality, whereupon copies of eigenvalues come up that are none.
 ///
 /// `matrix` is the projection `v_i^T B v_k` of the operator. All its entries are computed, not only
 /// those beside the diagonal: a restart then needs no other recurrence (Wu and Simon, SIAM J.
@@ -51,6 +56,10 @@ pub(super) struct Ritz {
     coefficients: Vec<f64>,
     /// Order of the columns.
     columns: Vec<usize>,
+    /// The largest magnitude of either side.
+    largest: f64,
+    /// Whether there are no others of this side but zeros.
+    pub(super) is_all: bool,
 }
 
 impl Ritz {
@@ -60,6 +69,24 @@ impl Ritz {
         pairs
             .take_while(|(value, missed)| **missed <= tolerance * value.abs())
             .count()
+    }
+
+    /// Magnitude below which a value is not told from zero, whose eigenvalue of the pencil is infinite.
+    pub(super) fn nothing(&self, share: f64) -> f64 {
+        share * self.largest
+    }
+
+    /// How many are larger than that.
+    pub(super) fn above(&self, share: f64) -> usize {
+        let nothing = self.nothing(share);
+        self.values.iter().filter(|v| v.abs() > nothing).count()
+    }
+
+    /// Leaves the first ones.
+    pub(super) fn truncate(&mut self, count: usize) {
+        self.values.truncate(count);
+        self.missed.truncate(count);
+        self.columns.truncate(count);
     }
 
     /// How many eigenvalues of the pencil, the inverses of these, have a smaller magnitude.
@@ -129,7 +156,7 @@ impl Lanczos {
             }
         }
         let mut y = Vec::new();
-        operator.solve(&f, &mut y)?;
+        operator.solve(&mut f, &mut y)?;
         self.solves += 1;
         for (i, (v, g)) in self.vectors.iter().zip(&self.images).enumerate() {
             let part = dot(g, &y);
@@ -176,6 +203,7 @@ impl Lanczos {
         }
         let finite = symmetric_eigen(k, &mut a, &mut s);
         let value = |j: usize| a[j * k + j];
+        let largest = (0..k).fold(0.0f64, |most, j| most.max(value(j).abs()));
         let mut columns: Vec<usize> = (0..k)
             .filter(|j| finite && value(*j) * side.sign() > 0.0)
             .collect();
@@ -187,6 +215,8 @@ impl Lanczos {
             missed: columns.iter().map(missed).collect(),
             columns,
             coefficients: s,
+            largest,
+            is_all: false,
         }
     }
 

@@ -23,6 +23,11 @@ const MOST_APART: f64 = 1e-3;
 const ROUGH: f64 = 1.0;
 /// Share of the tolerance that Lanczos's own estimate must keep; the rest is for the solves.
 const CONVERGED: f64 = 0.01;
+/// Share of the largest value of the inverse below which one is not told from zero, that is an
+/// eigenvalue of so many times the smallest magnitude from an infinite one. Solves leave errors of some
+/// `1e-14` of the largest, so that smaller ones have not the digits that a tolerance of `1e-6` asks for,
+/// and the rate at which a tangent changes is known to `1e-9`.
+const INFINITE: f64 = 1e-7;
 
 /// `A x - J^T l = mu B x`, `J x + R l = 0` with `A` positive definite on the null space of the hard
 /// rows, together with the compliant ones.
@@ -44,6 +49,8 @@ pub struct DefinitePencil {
     system: KktSystem,
     b: CsrMatrix,
     solver: StationarySolver,
+    /// Which rows are hard.
+    hard: Vec<bool>,
     /// Rows that depend on others.
     redundant: usize,
     shifted: KktSystem,
@@ -65,6 +72,7 @@ enum Goal {
 struct Inverse<'a> {
     system: &'a KktSystem,
     b: &'a CsrMatrix,
+    hard: &'a [bool],
     solver: &'a mut StationarySolver,
     solution: &'a mut Solution,
 }
@@ -78,11 +86,19 @@ impl Operator for Inverse<'_> {
         product(self.b, v, &self.system.fixed, f);
     }
 
-    fn solve(&mut self, f: &[f64], y: &mut Vec<f64>) -> Result<(), EigenError> {
+    fn solve(&mut self, f: &mut [f64], y: &mut Vec<f64>) -> Result<(), EigenError> {
         // The rows have no right-hand side.
         let rows = vec![0.0; self.system.m()];
         self.solver.solve(self.system, f, &rows, self.solution)?;
-        y.clone_from(&self.solution.x);
+        let Solution { x, mu } = &mut *self.solution;
+        y.clone_from(x);
+        for (l, hard) in mu.iter_mut().zip(self.hard) {
+            if !hard {
+                *l = 0.0;
+            }
+        }
+        self.system.j.add_transpose_product(1.0, mu, f);
+        clear(&self.system.fixed, f);
         Ok(())
     }
 }
@@ -123,6 +139,7 @@ impl DefinitePencil {
         }
         Ok(Self {
             shifted: system.clone(),
+            hard: (0..system.m()).map(|row| is_hard(&system, row)).collect(),
             system,
             b,
             solver,
@@ -154,7 +171,8 @@ impl DefinitePencil {
     }
 
     /// Finds so many eigenvalues next to zero on one side, or all if there are fewer, multiple ones
-    /// as often as they are. They are counted by inertia.
+    /// as often as they are. They are counted by inertia. Those of more than `1e7` times the smallest
+    /// magnitude on either side are not told from infinite ones, and there are none of these.
     ///
     /// # Errors
     /// [`EigenError::NotConverged`], [`EigenError::Miscounted`], those of the factor.
@@ -191,7 +209,7 @@ impl DefinitePencil {
             // The last ones are as near to the place as rounding.
             apart *= WIDER;
         }
-        let complete = lanczos.exhausted && ritz.values.len() <= count;
+        let complete = (lanczos.exhausted || ritz.is_all) && ritz.values.len() <= count;
         let mut pairs = Vec::new();
         for i in 0..count.min(ritz.values.len()) {
             pairs.push(self.refine(&lanczos.vector(&ritz, i))?);
@@ -245,15 +263,17 @@ impl DefinitePencil {
     ) -> Result<Ritz, EigenError> {
         let (Goal::First(wanted) | Goal::Before(_, wanted)) = goal;
         let most = 2 * wanted + BESIDE;
+        let mut counted = None;
         loop {
             let mut operator = Inverse {
                 system: &self.system,
                 b: &self.b,
+                hard: &self.hard,
                 solver: &mut self.solver,
                 solution: &mut self.solution,
             };
             lanczos.extend((lanczos.len() + LOOK).min(most), &mut operator)?;
-            let ritz = lanczos.ritz(side);
+            let mut ritz = lanczos.ritz(side);
             let found = ritz.found(CONVERGED * options.tolerance);
             let enough = match goal {
                 Goal::First(count) => found >= count,
@@ -271,6 +291,21 @@ impl DefinitePencil {
                 });
             }
             if lanczos.len() >= most {
+                // Where fewer are finite than asked for, the others are rounding, and never converge.
+                let finite = ritz.above(INFINITE);
+                if finite < wanted && found >= finite {
+                    let place = side.sign() / ritz.nothing(INFINITE);
+                    let all = match counted {
+                        Some(all) => all,
+                        None => self.count(place)?,
+                    };
+                    counted = Some(all);
+                    if all == finite {
+                        ritz.truncate(finite);
+                        ritz.is_all = true;
+                        return Ok(ritz);
+                    }
+                }
                 lanczos.restart(&ritz, (wanted + most) / 2, false);
             }
         }
@@ -411,6 +446,14 @@ fn clear(fixed: &[bool], out: &mut [f64]) {
     for (out, _) in out.iter_mut().zip(fixed).filter(|(_, fixed)| **fixed) {
         *out = 0.0;
     }
+}
+
+/// Whether a row has no compliance, nor a later row of its block one with it.
+pub(super) fn is_hard(system: &KktSystem, row: usize) -> bool {
+    let later = row + 1..system.m();
+    let coupled = later.take_while(|k| system.r.pattern().slot(*k, row).is_some());
+    system.r.row_entries(row).all(|(_, c)| c == 0.0)
+        && coupled.into_iter().all(|k| system.r.get(k, row) == 0.0)
 }
 
 /// Whether a matrix has the pattern of `W`.

@@ -182,7 +182,7 @@ impl Operator for Product<'_> {
         self.0.product(v, f);
     }
 
-    fn solve(&mut self, f: &[f64], y: &mut Vec<f64>) -> Result<(), EigenError> {
+    fn solve(&mut self, f: &mut [f64], y: &mut Vec<f64>) -> Result<(), EigenError> {
         f.clone_into(y);
         Ok(())
     }
@@ -224,7 +224,7 @@ impl Operator for Inverse<'_> {
         f[free..].copy_from_slice(&self.solution.mu);
     }
 
-    fn solve(&mut self, f: &[f64], y: &mut Vec<f64>) -> Result<(), EigenError> {
+    fn solve(&mut self, f: &mut [f64], y: &mut Vec<f64>) -> Result<(), EigenError> {
         f.clone_into(y);
         Ok(())
     }

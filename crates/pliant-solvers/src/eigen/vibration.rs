@@ -1,6 +1,6 @@
 //! Vibration: the pencil of stiffness and mass, by a shift below all its eigenvalues.
 
-use super::pencil::check_pattern;
+use super::pencil::{check_pattern, is_hard};
 use super::{DefinitePencil, EigenError, EigenOptions, Side, dot};
 use crate::{KktSystem, SolveError, StationarySolver};
 use pliant_sparse::CsrMatrix;
@@ -202,7 +202,7 @@ fn count_masses(
     let mut hard = 0;
     for row in 0..system.m() {
         // Compliant rows hold no direction.
-        if system.r.row_entries(row).all(|(_, c)| c == 0.0) && is_alone(&system, row) {
+        if is_hard(&system, row) {
             hard += 1;
             continue;
         }
@@ -222,14 +222,6 @@ fn count_masses(
     out.finite = free.saturating_sub(independent + kind.zero);
     out.redundant_rows = kind.redundant;
     Ok(())
-}
-
-/// Whether no later row of its block has a compliance with this one.
-fn is_alone(system: &KktSystem, row: usize) -> bool {
-    let later = row + 1..system.m();
-    later
-        .take_while(|k| system.r.pattern().slot(*k, row).is_some())
-        .all(|k| system.r.get(k, row) == 0.0)
 }
 
 /// The sums of Rayleigh's quotient.

@@ -321,3 +321,123 @@ fn the_same_question_has_the_same_answer() {
     let find = || vibration(&system, &mass, 6, EigenOptions::default()).unwrap();
     assert_eq!(find(), find());
 }
+
+/// Laguerre's polynomial of a degree.
+fn laguerre(n: usize, x: f64) -> f64 {
+    let (mut before, mut now) = (0.0, 1.0);
+    for k in 0..n {
+        let k = k as f64;
+        (before, now) = (now, ((2.0 * k + 1.0 - x) * now - k * before) / (k + 1.0));
+    }
+    now
+}
+
+/// The zeros of Laguerre's polynomial of a degree up to 20, of which the largest is below 67, by bisection.
+fn zeros_of_laguerre(n: usize) -> Vec<f64> {
+    let steps = 200_000;
+    let place = |i: usize| 67.0 * i as f64 / steps as f64;
+    let mut out = Vec::new();
+    for i in 0..steps {
+        let (mut low, mut high) = (place(i), place(i + 1));
+        if laguerre(n, low) * laguerre(n, high) >= 0.0 {
+            continue;
+        }
+        for _ in 0..60 {
+            let middle = 0.5 * (low + high);
+            if laguerre(n, low) * laguerre(n, middle) > 0.0 {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        out.push(0.5 * (low + high));
+    }
+    assert_eq!(out.len(), n);
+    out
+}
+
+/// Masses that hang in a chain of hard links: along it they cannot move, across it the squares of the
+/// frequencies are `g/l` times the zeros of Laguerre's polynomial, each in two directions. Nothing but
+/// the rows holds the coordinates along the chain.
+#[test]
+fn a_hanging_chain_of_hard_links_has_the_zeros_of_laguerre_twice() {
+    let (n, g, l) = (20, 9.81, 0.05);
+    let (mut entries, mut links) = (Vec::new(), Vec::new());
+    for link in 0..n {
+        let stiffness = M * g * (n - link) as f64 / l;
+        for axis in 0..2 {
+            entries.push((3 * link + axis, 3 * link + axis, stiffness));
+            if link > 0 {
+                entries.push((3 * (link - 1) + axis, 3 * (link - 1) + axis, stiffness));
+                entries.push((3 * link + axis, 3 * (link - 1) + axis, -stiffness));
+            }
+        }
+        links.push((link, 3 * link + 2, -1.0));
+        if link > 0 {
+            links.push((link, 3 * (link - 1) + 2, 1.0));
+        }
+    }
+    let w = lower(3 * n, &entries);
+    let mass = masses(&w, |_| M);
+    let system = system(w, rows(n, 3 * n, &links), lower(n, &[]));
+    let exact: Vec<f64> = zeros_of_laguerre(n).iter().flat_map(|x| [g / l * x; 2]).collect();
+    for count in [1, 2, 9, 10, 18, 19, 20, 39, 40, 50] {
+        let found = vibration(&system, &mass, count, EigenOptions::default());
+        let found = found.unwrap_or_else(|e| panic!("{count}: {e}"));
+        assert_eq!((found.finite, found.massless), (2 * n, 0));
+        let there = count.min(2 * n);
+        assert_eq!(found.modes.len(), there);
+        for (mode, exact) in found.modes.iter().zip(&exact) {
+            // Rounding of the largest, 67 g/l, beside the lowest, 0.07 g/l, times a hundred.
+            assert!(
+                (mode.value / exact - 1.0).abs() < 1e-11,
+                "{} for {exact}",
+                mode.value
+            );
+        }
+    }
+}
+
+/// A side on which there is nothing but rounding has no eigenvalues, and one with fewer than asked for
+/// has these: what is pulled does not buckle.
+#[test]
+fn rounding_is_no_eigenvalue() {
+    let n = 120;
+    let diagonal: Vec<_> = (0..n).map(|i| (i, i, 1.0 + (i % 7) as f64)).collect();
+    let a = lower(n, &diagonal);
+    for negative in [0, 1, 2] {
+        let mut b = a.clone();
+        for i in 0..n {
+            let slot = b.pattern().slot(i, i).unwrap();
+            // The ratio: positive ones 1, 1/2, ..., and what rounding leaves of zero, of either sign.
+            let ratio = match i {
+                0..40 => 1.0 / (i + 1) as f64,
+                40 | 41 if i < 40 + negative => -1.0 / (i - 37) as f64,
+                _ => 1e-13 * ((i % 11) as f64 - 5.5),
+            };
+            b.values_mut()[slot] = ratio * diagonal[i].2;
+        }
+        let system = system(a.clone(), rows(0, n, &[]), lower(0, &[]));
+        let mut pencil = DefinitePencil::new(system, b).unwrap();
+        for count in [1, 3, 5] {
+            let found = pencil
+                .find(Side::Negative, count, EigenOptions::default())
+                .unwrap();
+            let values: Vec<f64> = found.pairs.iter().map(|p| p.value).collect();
+            let exact = &[-3.0, -4.0][..negative.min(count)];
+            assert_eq!(values.len(), exact.len(), "{values:?}");
+            for (v, exact) in values.iter().zip(exact) {
+                assert!((v - exact).abs() < 1e-12, "{v} for {exact}");
+            }
+            assert!(found.complete || negative >= count);
+            assert!(found.solves < 200, "{}", found.solves);
+            let found = pencil
+                .find(Side::Positive, count, EigenOptions::default())
+                .unwrap();
+            for (k, pair) in found.pairs.iter().enumerate() {
+                assert!((pair.value - (k + 1) as f64).abs() < 1e-12, "{}", pair.value);
+            }
+            assert_eq!((found.pairs.len(), found.complete), (count, false));
+        }
+    }
+}

@@ -1,7 +1,7 @@
 //! Modes of vibration about an equilibrium.
 
 use super::Equilibrium;
-use super::equilibrium::settle;
+use super::equilibrium::{advance_memory, settle};
 use super::measure::measure;
 use super::newton::Tangent;
 use super::residual::{SideRule, fill_tangent, find_residual};
@@ -36,7 +36,10 @@ impl Default for About {
 /// **Equation.** `(K - G) u - J^T l = omega^2 M u`, `J u + C l = 0` with the stiffness `K`, the
 /// geometric stiffness `G` of all forces and multipliers, and the mass `M`, where things are at
 /// rest: small free vibrations `x + u cos(omega t)`, without damping. Hard rows (`C = 0`) hold
-/// what they hold, compliant ones are springs.
+/// what they hold, compliant ones are springs. Materials with a memory have the stiffness of no time:
+/// what is viscous has its whole modulus, as no branch relaxes within a vibration, and what has yielded
+/// is elastic, as vibrations are too small to yield; the fibres of muscles with tendons stay as long as
+/// they are. The equilibrium is that of what has relaxed.
 ///
 /// **Use.** Frequencies and shapes of structures and mechanisms, prestressed ones too; whether an
 /// equilibrium is stable, and how fast it is left if not.
@@ -196,13 +199,20 @@ pub(crate) fn check_numbers(what: &'static str, count: usize, tolerance: f64) ->
 
 /// Finds the modes of the present setting, which ends at the positions that they are about.
 pub(crate) fn find(at: &mut Setting<'_>, work: &mut Workspace, how: &ModeOptions) -> Result<Modes, Error> {
-    match how.about {
-        About::Equilibrium(how) => come_to_rest(at, work, &how)?,
+    let rule = match how.about {
+        About::Equilibrium(how) => {
+            come_to_rest(at, work, &how)?;
+            // What has relaxed and yielded on the way to rest has done so before it vibrates.
+            advance_memory(at, work);
+            SideRule::Keep
+        }
         About::Present => {
             work.set_load_factor(work.unknowns.factor, &mut at.system.model)?;
-            find_residual(at, work, SideRule::Take)?;
+            SideRule::Take
         }
-    }
+    };
+    work.elapsed = 0.0;
+    find_residual(at, work, rule)?;
     let stiffness = tangent(at, work, WHAT)?;
     let unbalanced = measure(at, work);
     let system = &mut *at.system;

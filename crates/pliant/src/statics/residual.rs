@@ -27,7 +27,7 @@ pub(crate) fn find_residual(at: &mut Setting<'_>, work: &mut Workspace, rule: Si
     let (system, state) = (&mut *at.system, &at.motion.state);
     system
         .evaluation
-        .evaluate_after(&system.model, state, f64::INFINITY)?;
+        .evaluate_after(&system.model, state, work.elapsed)?;
     let external = work.loads.of_forces(work.unknowns.factor);
     let set_forces = &mut work.residual.of_nodes;
     if !at.motion.controls.external.is_empty() {
@@ -215,7 +215,7 @@ fn find_terms(at: &mut Setting<'_>, work: &mut Workspace, external: f64) {
         force.resize(range.len(), 0.0);
         system
             .model
-            .add_field_force(&motion.state, i, f64::INFINITY, force);
+            .add_field_force(&motion.state, i, work.elapsed, force);
         for (t, f) in terms[range].iter_mut().zip(force) {
             *t += (scale * *f).abs();
         }

@@ -39,6 +39,9 @@ pub(crate) struct Workspace {
     pub(crate) contacts: RestContacts,
     pub(crate) linear: Linear,
     pub(crate) progress: Progress,
+    /// Time (s) since the memory of materials was that of the state: without end for what is at rest,
+    /// none for what is faster than they are.
+    pub(crate) elapsed: f64,
     /// Energy that materials with a past dissipated on the way (J), and their scratch.
     pub(crate) dissipated: f64,
     pub(crate) internal: Vec<f64>,
@@ -149,6 +152,7 @@ impl Workspace {
                 tolerance: search.tolerance,
                 most: usize::MAX,
             },
+            elapsed: f64::INFINITY,
             dissipated: 0.0,
             internal: Vec::new(),
         }

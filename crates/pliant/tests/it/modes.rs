@@ -2,6 +2,8 @@
 
 mod beams;
 mod buckling;
+mod hard_rows;
+mod memory;
 
 use super::tools::Floor;
 use pliant::contact::*;

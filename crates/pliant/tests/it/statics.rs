@@ -2,6 +2,7 @@
 
 mod afterwards;
 mod contacts;
+mod corners;
 mod equilibria;
 mod partly_loaded;
 mod paths;

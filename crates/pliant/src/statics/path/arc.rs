@@ -17,8 +17,11 @@ const ITERATIONS: usize = 15;
 /// which the tangent turns: the next step could be on some other path.
 const ASTRAY: f64 = 0.25;
 const STRAIGHT: f64 = 0.7;
-/// A path that still turns in a step of this share of the first one has a corner.
+/// A path that still turns in a step of this share of the first one has a corner: a material may have
+/// one, such as fibres that begin to bear. There it ends within so many times its length, as the
+/// stiffness may jump by such a factor: so near there is no other path.
 const CORNER: f64 = 1e-6;
+const JUMP: f64 = 1e3;
 
 /// A direction of the path, of length 1 in displacements and load.
 #[derive(Clone, Debug, Default)]
@@ -51,6 +54,10 @@ pub(crate) struct Tracer {
     rate: LoadRate,
     /// Displacements of the present step since its start.
     moved: Vec<f64>,
+    /// The length up to which a step that leaves its tangent passes a corner.
+    corner: f64,
+    /// Whether the present step ended further from the tangent than one that passes none.
+    strayed: bool,
 }
 
 /// A walk along the tangent.
@@ -76,6 +83,7 @@ impl Arc {
         let mut tracer = Tracer::default();
         let ahead = (how.end - how.start).signum();
         let direction = tracer.first_direction(at, work, ahead)?;
+        tracer.corner = CORNER * how.step.abs() / direction.load.abs();
         Ok(Self {
             tracer,
             length: how.step.abs().min(how.largest_step) / direction.load.abs(),
@@ -93,7 +101,8 @@ impl Arc {
         how: &Continuation,
         path: &mut Path,
     ) -> Result<Next, Error> {
-        let corner = CORNER / SHORTEST * self.shortest;
+        let corner = self.tracer.corner;
+        let whole = self.length;
         loop {
             let base = work.iterate(at);
             let kind_of_base = work.linear.kind;
@@ -119,6 +128,7 @@ impl Arc {
             let there = work.iterate(at);
             let (kind, report) = (work.linear.kind, work.progress.report);
             let old = self.direction.clone();
+            let mut turned = false;
             if iterations.is_some() {
                 self.tracer.find_direction(at, work, &mut self.direction)?;
                 let new = &self.direction;
@@ -127,7 +137,8 @@ impl Arc {
                     Along::new(&old.x, old.load),
                     Along::new(&new.x, new.load),
                 );
-                let turns = cosine < STRAIGHT && work.has_sides_of(&base) && self.length > corner;
+                turned = cosine < STRAIGHT;
+                let turns = turned && work.has_sides_of(&base) && self.length > corner;
                 // Within the tolerance a step of the load may pass its limit.
                 let passed = how.control == Control::Load && new.load * self.ahead < 0.0;
                 if turns || passed {
@@ -163,6 +174,10 @@ impl Arc {
             let progress = &mut work.progress.report;
             (progress.residual, progress.violation) = (report.residual, report.violation);
             self.length *= growth(how, iterations);
+            if (turned || self.tracer.strayed) && stride.length <= corner {
+                // Beyond a corner the path is as smooth as before.
+                self.length = self.length.max(whole);
+            }
             return Ok(Next::Point { iterations, last });
         }
     }
@@ -395,14 +410,16 @@ impl Tracer {
     }
 
     /// Whether a step ended near its tangent, not on some other path.
-    fn is_on_course(&self, work: &Workspace, from: Origin<'_>, stride: Stride) -> bool {
+    fn is_on_course(&mut self, work: &Workspace, from: Origin<'_>, stride: Stride) -> bool {
         let Origin { base, direction } = from;
         let ahead = direction.x.iter().map(|d| stride.length * d);
         let off: Vec<f64> = self.moved.iter().zip(ahead).map(|(m, d)| m - d).collect();
         let load = work.unknowns.factor - base.unknowns.factor - stride.length * direction.load;
         let off = Along::new(&off, load);
         let off = self.dot(&work.metric, off, off).sqrt();
-        // Rows of bounded force make corners.
-        off <= ASTRAY * stride.length || !work.has_sides_of(base)
+        self.strayed = off > ASTRAY * stride.length;
+        let passes_corner = stride.length <= self.corner && off <= JUMP * stride.length;
+        // Rows of bounded force make corners, and so do materials.
+        !self.strayed || passes_corner || !work.has_sides_of(base)
     }
 }

@@ -116,6 +116,100 @@ fn a_four_bar_with_a_reduced_coupler_moves_as_that_of_finite_elements() {
     }
 }
 
+/// The linkage hangs at rest, stable, by any number of modes of its coupler: more of them change the
+/// place of the crank by less than a thousandth of the sag.
+#[test]
+fn a_four_bar_with_a_reduced_coupler_comes_to_rest() {
+    let law = Solid::corotational(8e8, 0.3)
+        .with_density(DENSITY)
+        .with_mass(MassMatrix::Consistent);
+    let mesh = Mesh::hexahedral_box([LENGTH, SIDES[0], SIDES[1]], [8, 2, 2])
+        .unwrap()
+        .into_quadratic();
+    let mut places = Vec::new();
+    for count in [8, 9, 10, 12] {
+        let mut model = Model::new();
+        let parts = law.add_to(&mut model, "beam", &mesh).unwrap();
+        let body = reduced(model, ends(parts.nodes, &mesh), count);
+        let mut model = Model::new();
+        let parts = body.add_to(&mut model, "beam", Pose::default(), 0.0).unwrap();
+        linkage(&mut model, parts.interfaces);
+        let mut simulation = Simulation::new(model).unwrap();
+        // It swings far to its rest, past unstable ones, and what stops on the way says so.
+        let too_few = Equilibrium {
+            max_iterations: 400,
+            ..Equilibrium::default()
+        };
+        let words = simulation.find_equilibrium(&too_few).unwrap_err().to_string();
+        assert!(!words.contains("nothing"), "{words}");
+        println!("{words}");
+        let enough = Equilibrium {
+            max_iterations: 10_000,
+            ..Equilibrium::default()
+        };
+        let report = simulation.find_equilibrium(&enough);
+        println!("{count}: {report:?}");
+        let report = report.unwrap_or_else(|e| panic!("{count} modes: {e}"));
+        assert_eq!(report.negative_modes, Some(0));
+        places.push(simulation.positions(parts.interfaces)[1]);
+    }
+    println!("{places:?}");
+    assert!(places.iter().all(|y| (y - places[0]).abs() < 1e-5), "{places:?}");
+}
+
+/// A beam of square section that a joint clamps at an end: its bending modes are pairs, all of them are
+/// found however many are asked for, and they are those of the finite elements, clamped, to what is cut
+/// off.
+#[test]
+fn a_clamped_reduced_beam_of_square_section_has_pairs_of_modes() {
+    let mesh = Mesh::hexahedral_box([LENGTH, 0.1, 0.1], [10, 2, 2]).unwrap();
+    let law = Solid::corotational(1e9, 0.3).with_density(1000.0);
+    let lowest = |model: Model, count: usize| {
+        let how = ModeOptions {
+            count,
+            ..ModeOptions::default()
+        };
+        let found = Simulation::new(model).unwrap().modes(&how);
+        let found = found.unwrap_or_else(|e| panic!("{count}: {e}"));
+        (
+            found.modes.iter().map(Mode::frequency).collect::<Vec<_>>(),
+            found.all,
+        )
+    };
+    let full = {
+        let mut model = Model::new();
+        let points = law.add_to(&mut model, "beam", &mesh).unwrap().nodes;
+        for k in end(&mesh, 0.0) {
+            model.fix(points, k, &[true; 3]).unwrap();
+        }
+        lowest(model, 4).0
+    };
+    let mut model = Model::new();
+    let parts = law.add_to(&mut model, "beam", &mesh).unwrap();
+    let body = reduced(model, ends(parts.nodes, &mesh), 5);
+    for count in [1, 2, 3, 4, 6] {
+        let mut model = Model::new();
+        let parts = body.add_to(&mut model, "beam", Pose::default(), 0.0).unwrap();
+        let clamp = Joint::fixed(Side::World, Side::Body(parts.interfaces, 0));
+        model.add_joint("clamp", &clamp).unwrap();
+        let (found, all) = lowest(model, count);
+        println!("{found:?} of {full:?}");
+        // Six of the free end, and the five modes.
+        assert_eq!((all, found.len()), (11, count.min(11)));
+        for (k, f) in found.iter().enumerate().take(4) {
+            // The end is rigid, and the modes are cut off: both stiffen.
+            assert!(
+                f / full[k] > 1.0 - 1e-9 && f / full[k] < 1.05,
+                "{k}: {f} for {}",
+                full[k]
+            );
+        }
+        for pair in found.chunks_exact(2).take(2).filter(|_| count >= 4) {
+            assert!((pair[0] / pair[1] - 1.0).abs() < 1e-6, "{pair:?}");
+        }
+    }
+}
+
 /// A linkage with a reduced coupler goes on from a checkpoint to the bit, on any number of threads,
 /// and its account of energies closes: what it loses is what damping and the method took.
 #[test]

@@ -6,12 +6,16 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand};
 use pliant_run::Every;
 use pliant_scene::{
-    INTEGRATORS, LARGEST_SCENE, Limits, Number, Reading, SceneError, SceneFile, Settings, ThreadChoice,
+    BuiltScene, INTEGRATORS, LARGEST_SCENE, Limits, Number, Reading, SceneError, SceneFile, Settings,
+    ThreadChoice,
 };
 use pliant_sweep::plan::MOST_JOBS;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use values::{assignment, coordinate, every, every_as_text, package, position, size, workers};
+use values::{
+    assignment, at_least_one, coordinate, every, every_as_text, finite, package, position, positive, size,
+    workers,
+};
 
 /// Compliant mechanics from scene files: one number per constraint, from soft spring to exactly
 /// hard.
@@ -135,7 +139,7 @@ pub(crate) struct New {
     /// Scene to begin with, such as `pendulum`
     pub(crate) template: Option<String>,
     /// File to write, `NAME.ron` by default
-    #[arg(long, short, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE", requires = "template")]
     pub(crate) output: Option<PathBuf>,
 }
 
@@ -343,7 +347,7 @@ pub(crate) struct Modes {
     #[command(flatten)]
     pub(crate) scene: Scene,
     /// Find so many, or all if there are fewer
-    #[arg(long, short = 'n', value_name = "N", default_value_t = 10)]
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 10, value_parser = at_least_one)]
     pub(crate) count: usize,
     /// Take the state of the scene as it is, instead of the equilibrium near it
     #[arg(long, conflicts_with = "buckling")]
@@ -361,14 +365,15 @@ pub(crate) struct Modes {
         value_name = "P",
         default_value_t = 0.0,
         requires = "buckling",
-        allow_negative_numbers = true
+        allow_negative_numbers = true,
+        value_parser = finite
     )]
     pub(crate) at: f64,
     /// Look for load factors on both sides, not only for larger ones
     #[arg(long, requires = "buckling")]
     pub(crate) both: bool,
     /// Error of an eigenvalue that is allowed, as a share
-    #[arg(long, value_name = "X", default_value_t = 1e-6)]
+    #[arg(long, value_name = "X", default_value_t = 1e-6, value_parser = positive)]
     pub(crate) tolerance: f64,
     /// Write a swing of each mode into this directory, made if missing: a page that plays it, and
     /// files for ParaView
@@ -383,7 +388,8 @@ pub(crate) struct Modes {
 pub(crate) struct Gradient {
     #[command(flatten)]
     pub(crate) scene: Scene,
-    /// Nodes, or elements of them such as `bobs[1]`, whose places at the end are differentiated
+    /// Nodes, with all of their elements, or single elements such as `bobs[1]`, whose places at the end
+    /// are differentiated
     #[arg(value_name = "NODE", required = true)]
     pub(crate) of: Vec<String>,
     /// Parameters of the scene to differentiate by, each with the others of them held
@@ -524,6 +530,22 @@ pub(crate) struct Timing {
 }
 
 impl Timing {
+    /// Refuses times where the scene is of statics, which takes none: they would change nothing.
+    pub(crate) fn check(&self, built: &BuiltScene) -> Result<(), SceneError> {
+        let given = [
+            (self.duration.is_some(), "--duration"),
+            (self.step.is_some(), "--step"),
+            (self.integrator.is_some(), "--integrator"),
+        ];
+        match given.iter().find(|(is_given, _)| *is_given) {
+            Some((_, argument)) if built.statics.is_some() => Err(SceneError::Setting {
+                message: format!("`{argument}` has no effect: the scene is of statics, which takes no steps"),
+                help: Some("leave it out, or take `statics` out of `run`".to_owned()),
+            }),
+            _ => Ok(()),
+        }
+    }
+
     /// The words that say the same to another run.
     pub(crate) fn words(&self) -> Vec<String> {
         let all = [("--duration", self.duration), ("--step", self.step)];

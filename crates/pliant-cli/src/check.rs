@@ -64,7 +64,8 @@ fn of_diagnostic(diagnostic: &Diagnostic) -> Value {
     })
 }
 
-fn of_error(error: &SceneError) -> Value {
+/// An error for programs.
+pub(crate) fn of_error(error: &SceneError) -> Value {
     match error.diagnostic() {
         Some(diagnostic) => of_diagnostic(diagnostic),
         None => {

@@ -10,6 +10,11 @@ use pliant::model::{Model, Space};
 use pliant_run::rollout::{Quantity, Rollout, RolloutError};
 use pliant_scene::{SceneError, hint};
 use serde_json::{Value, json};
+use std::ops::Range;
+
+/// The most elements of a node that are all taken where none is named: each number of them takes a
+/// pass over the whole run.
+const MOST_ELEMENTS: usize = 100;
 
 /// Prints derivatives of places at the end of a scene by its parameters; returns the exit code.
 pub(crate) fn gradient(arguments: &Arguments) -> u8 {
@@ -48,6 +53,7 @@ fn find(arguments: &Arguments) -> Result<Found, RolloutError> {
         .scene
         .settings(Some(&arguments.timing), arguments.threads);
     let built = scene.build(&settings)?;
+    arguments.timing.check(&built)?;
     let parameters = chosen(&built.parameters, &arguments.by)?;
     let quantity = match arguments.velocities {
         true => Quantity::Velocities,
@@ -57,12 +63,14 @@ fn find(arguments: &Arguments) -> Result<Found, RolloutError> {
     let mut columns = Vec::new();
     let mut width = 0;
     for wanted in &arguments.of {
-        let place = Element::of(&built.model, wanted)?;
-        let all = names(&built.model, &place, quantity);
-        let (size, first) = (all.len(), width + place.element * all.len());
-        columns.extend(all.into_iter().enumerate().map(|(k, name)| (first + k, name)));
-        width += place.count * size;
-        outputs.push((place.node, quantity));
+        let places = Elements::of(&built.model, wanted)?;
+        for element in places.elements.clone() {
+            let all = names(&built.model, &places, element, quantity);
+            let first = width + element * all.len();
+            columns.extend(all.into_iter().enumerate().map(|(k, name)| (first + k, name)));
+        }
+        width += places.count * size_of(&built.model, &places, quantity);
+        outputs.push((places.node, quantity));
     }
     let (title, end) = (built.title.clone(), built.plan.steps as f64 * built.plan.step);
     let (steps, values): (usize, Vec<f64>) = (built.plan.steps, parameters.iter().map(|p| p.1).collect());
@@ -147,6 +155,10 @@ fn chosen(
         names => names.iter().collect(),
     };
     for name in wanted {
+        if out.iter().any(|(other, _)| other == name) {
+            let help = format!("write it once: `--by {}`", unique(names).join(","));
+            return refuse(format!("`--by` names the parameter `{name}` twice"), Some(help));
+        }
         match all.get(name) {
             Some(value) => out.push((name.clone(), *value)),
             None => {
@@ -160,15 +172,27 @@ fn chosen(
     Ok(out)
 }
 
-/// An element of a node.
-struct Element {
+/// The names, each at its first place alone.
+fn unique(names: &[String]) -> Vec<&str> {
+    let mut out: Vec<&str> = Vec::new();
+    for name in names {
+        if !out.contains(&name.as_str()) {
+            out.push(name);
+        }
+    }
+    out
+}
+
+/// Elements of a node.
+struct Elements {
     node: String,
-    element: usize,
+    elements: Range<usize>,
+    /// How many the node has.
     count: usize,
 }
 
-impl Element {
-    /// The element that `NODE` or `NODE[ELEMENT]` names.
+impl Elements {
+    /// The element that `NODE[ELEMENT]` names, or all those of `NODE`.
     fn of(model: &Model, text: &str) -> Result<Self, SceneError> {
         let refuse = |message, help| Err(SceneError::Setting { message, help });
         let whole = model.node_named(text).map(|id| (text, id, None));
@@ -183,15 +207,15 @@ impl Element {
             );
         };
         let count = model.node(id).count;
-        let element = match number {
-            None if count == 1 => Some(0),
+        let elements = match number {
+            None if count <= MOST_ELEMENTS => Some(0..count),
             None => None,
-            Some(number) => number.parse().ok().filter(|k| *k < count),
+            Some(number) => number.parse().ok().filter(|k| *k < count).map(|k| k..k + 1),
         };
-        match element {
-            Some(element) => Ok(Self {
+        match elements {
+            Some(elements) => Ok(Self {
                 node: name.to_owned(),
-                element,
+                elements,
                 count,
             }),
             None => refuse(
@@ -205,14 +229,21 @@ impl Element {
     }
 }
 
-/// Names of the numbers of an element.
-fn names(model: &Model, place: &Element, quantity: Quantity) -> Vec<String> {
-    let space = model.node_named(&place.node).map(|id| model.node(id).space);
+/// The number of numbers of an element.
+fn size_of(model: &Model, places: &Elements, quantity: Quantity) -> usize {
+    let space = model.node_named(&places.node).map(|id| model.node(id).space);
     let space = space.unwrap_or(Space::Real(1));
-    let size = match quantity {
+    match quantity {
         Quantity::Positions => space.position_size(),
         Quantity::Velocities => space.velocity_size(),
-    };
+    }
+}
+
+/// Names of the numbers of an element.
+fn names(model: &Model, places: &Elements, element: usize, quantity: Quantity) -> Vec<String> {
+    let space = model.node_named(&places.node).map(|id| model.node(id).space);
+    let space = space.unwrap_or(Space::Real(1));
+    let size = size_of(model, places, quantity);
     let known: &[&str] = match (space, quantity) {
         (Space::Rigid3, Quantity::Positions) => &["x", "y", "z", "qw", "qx", "qy", "qz"],
         (Space::Rigid3, Quantity::Velocities) => &["vx", "vy", "vz", "wx", "wy", "wz"],
@@ -220,9 +251,9 @@ fn names(model: &Model, place: &Element, quantity: Quantity) -> Vec<String> {
         (Space::Real(3), Quantity::Velocities) => &["vx", "vy", "vz"],
         _ => &[],
     };
-    let own = match place.count {
-        1 => place.node.clone(),
-        _ => format!("{}[{}]", place.node, place.element),
+    let own = match places.count {
+        1 => places.node.clone(),
+        _ => format!("{}[{element}]", places.node),
     };
     let name = |k: usize| match known.get(k) {
         Some(known) => format!("{own}.{known}"),

@@ -48,6 +48,7 @@ fn extension(path: &Path) -> String {
 fn describe(arguments: &Info, page: &mut Page) -> Result<(), Complaint> {
     let path = arguments.path.as_path();
     if path.is_dir() {
+        only_of_scenes(arguments)?;
         return results::of_directory(path, page);
     }
     if !path.is_file() {
@@ -55,17 +56,15 @@ fn describe(arguments: &Info, page: &mut Page) -> Result<(), Complaint> {
     }
     let extension = extension(path);
     let is_scene = extension == "ron" || extension == "json";
-    if !is_scene && !arguments.set.is_empty() {
-        let message = format!("--set gives parameters of scenes, and {} is none", path.display());
-        return Err(error(&message, None));
-    }
-    if !is_scene && arguments.spectrum {
-        let message = format!("--spectrum is of scenes, and {} is none", path.display());
-        return Err(error(&message, None));
+    if !is_scene {
+        only_of_scenes(arguments)?;
     }
     match extension.as_str() {
         "json" => match results::json_of(path)? {
-            Some(file) => results::of_json(path, &file, page),
+            Some(file) => {
+                only_of_scenes(arguments)?;
+                results::of_json(path, &file, page)
+            }
             None => model::of_scene(arguments, page),
         },
         "ron" => model::of_scene(arguments, page),
@@ -81,6 +80,20 @@ fn describe(arguments: &Info, page: &mut Page) -> Result<(), Complaint> {
             Err(error(&message, help.as_deref()))
         }
     }
+}
+
+/// Refuses arguments that are of scenes alone, where the file is none.
+fn only_of_scenes(arguments: &Info) -> Result<(), Complaint> {
+    let path = arguments.path.display();
+    if !arguments.set.is_empty() {
+        let message = format!("--set gives parameters of scenes, and {path} is none");
+        return Err(error(&message, None));
+    }
+    if arguments.spectrum {
+        let message = format!("--spectrum is of scenes, and {path} is none");
+        return Err(error(&message, None));
+    }
+    Ok(())
 }
 
 /// The complaint about a file that is not there, with one of a similar name beside it.

@@ -6,9 +6,9 @@
 //! `pliant run`, so that results and tables are the same bytes.
 //!
 //! Exit codes: 0 all went well, 2 a bad scene, problem or argument, 3 a step or solve did not
-//! converge or constraints contradict each other, 4 another numerical failure, 5 results could not
-//! be written or have no place (no step is taken then), 6 jobs of a sweep failed, 130 the run or
-//! the sweep was interrupted.
+//! converge or constraints contradict each other, 4 another numerical failure, 5 results or standard
+//! output could not be written, or results have no place (no step is taken then), 6 jobs of a sweep
+//! failed, 130 the run or the sweep was interrupted.
 //!
 //! Features, off by default: `parquet` (tables of sweeps as Parquet files) and `petsc` (runs over
 //! several processes, where PETSc is installed).
@@ -26,6 +26,7 @@ mod job;
 mod modes;
 mod new;
 mod page;
+mod picture;
 mod plot;
 mod progress;
 mod render;
@@ -41,6 +42,7 @@ use clap::{CommandFactory, Parser};
 use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use job::run_job;
 pub use sweep::{OpenSweep, SweepOptions};
@@ -60,7 +62,17 @@ const INTERRUPTED: u8 = 130;
 
 /// Runs the program with the arguments of this process.
 pub fn program() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            let code = u8::try_from(error.exit_code()).unwrap_or(BAD_SCENE);
+            let printed = error.print();
+            if !error.use_stderr() {
+                note_printed(printed);
+            }
+            return ExitCode::from(with_printing(code));
+        }
+    };
     let code = match &arguments.command {
         Command::Run(run) => run::run(run),
         Command::Render(render) => render::render(render),
@@ -91,13 +103,38 @@ pub fn program() -> ExitCode {
         },
         Command::Schema => schema::schema(),
     };
-    ExitCode::from(code)
+    ExitCode::from(with_printing(code))
 }
 
-/// Writes to standard output; a reader that went away (`| head`) is no error.
+/// Whether something could not be written to standard output.
+static IS_OUTPUT_LOST: AtomicBool = AtomicBool::new(false);
+
+/// Writes to standard output; a reader that went away (`| head`) is no error. Any other error, such
+/// as a full disk, is told once, and makes the exit code of a program that went well that of files
+/// which could not be written.
 fn print(text: &str) {
     let mut out = std::io::stdout().lock();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    note_printed(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
+}
+
+/// Tells the first error of standard output.
+fn note_printed(printed: std::io::Result<()>) {
+    match printed {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            if !IS_OUTPUT_LOST.swap(true, Ordering::Relaxed) {
+                complain(&format!("error: cannot write to standard output: {error}"));
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The exit code, once all is printed: what failed before matters more than lost output.
+fn with_printing(code: u8) -> u8 {
+    match code {
+        0 if IS_OUTPUT_LOST.load(Ordering::Relaxed) => NOT_WRITTEN,
+        code => code,
+    }
 }
 
 /// Writes a whole scene or none.

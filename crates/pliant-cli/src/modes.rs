@@ -277,6 +277,7 @@ fn of_buckling(found: &Buckling) -> Value {
 fn write(dir: &Path, runner: &Runner, found: &Found) -> Result<(), ExportError> {
     let digits = found.shapes.len().to_string().len();
     let up = runner.up();
+    let mut names = Vec::new();
     for (k, (title, shape)) in found.shapes.iter().enumerate() {
         let name = format!("mode-{:0digits$}", k + 1);
         let recording = runner
@@ -284,6 +285,60 @@ fn write(dir: &Path, runner: &Runner, found: &Found) -> Result<(), ExportError> 
             .map_err(|error| ExportError::io(dir, std::io::Error::other(error.to_string())))?;
         write_vtk(&dir.join(&name), &recording)?;
         write_player(&dir.join(format!("{name}.html")), &recording, up)?;
+        names.push(name);
+    }
+    clear(dir, &names)
+}
+
+/// Removes the pages and directories of modes that an earlier search left and this one did not write:
+/// they would be taken for modes of the scene as it is now.
+fn clear(dir: &Path, written: &[String]) -> Result<(), ExportError> {
+    for entry in std::fs::read_dir(dir).map_err(|e| ExportError::io(dir, e))? {
+        let entry = entry.map_err(|e| ExportError::io(dir, e))?;
+        let (path, name) = (entry.path(), entry.file_name());
+        let Some(name) = name.to_str() else { continue };
+        let (stem, is_page) = match name.strip_suffix(".html") {
+            Some(stem) => (stem, true),
+            None => (name, false),
+        };
+        let number = stem.strip_prefix("mode-").unwrap_or_default();
+        let is_mode = !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit());
+        if !is_mode || written.iter().any(|name| name == stem) {
+            continue;
+        }
+        let kind = entry.file_type().map_err(|e| ExportError::io(&path, e))?;
+        let removed = match is_page {
+            true if kind.is_file() => std::fs::remove_file(&path),
+            false if kind.is_dir() => clear_swing(&path),
+            _ => Ok(()),
+        };
+        removed.map_err(|e| ExportError::io(&path, e))?;
+    }
+    Ok(())
+}
+
+/// Removes the files for ParaView of a mode, and their directories where nothing else is in them.
+fn clear_swing(dir: &Path) -> std::io::Result<()> {
+    for (folder, endings) in [
+        (dir.join("frames"), &["vtp", "vtu"][..]),
+        (dir.to_owned(), &["pvd"]),
+    ] {
+        let entries = match std::fs::read_dir(&folder) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+            Err(error) => return Err(error),
+        };
+        for entry in entries {
+            let path = entry?.path();
+            if path
+                .extension()
+                .is_some_and(|e| endings.iter().any(|ending| e == *ending))
+            {
+                std::fs::remove_file(&path)?;
+            }
+        }
+        // It stays if files of somebody else are in it.
+        let _ = std::fs::remove_dir(&folder);
     }
     Ok(())
 }

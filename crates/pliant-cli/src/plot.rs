@@ -1,6 +1,7 @@
 //! `pliant plot`: columns of a table of results as curves.
 
 use crate::arguments::Plot as Arguments;
+use crate::picture::picture_file;
 use crate::{BAD_SCENE, NOT_WRITTEN, complain, print};
 use pliant_output::atomic::write_atomically;
 use pliant_output::csv::{ReadTable, read_table};
@@ -50,7 +51,14 @@ pub(crate) fn plot(arguments: &Arguments) -> u8 {
         .output
         .clone()
         .unwrap_or_else(|| table.with_file_name("plot.svg"));
-    match write_atomically(&path, |out| out.write_all(text.as_bytes())) {
+    let file = match picture_file(&path, "svg") {
+        Ok(file) => file,
+        Err(refusal) => {
+            complain(&refusal.message);
+            return refusal.code;
+        }
+    };
+    match write_atomically(&file, |out| out.write_all(text.as_bytes())) {
         Ok(_) => {
             print(&format!("written: {}\n", path.display()));
             0
@@ -143,6 +151,25 @@ fn draw(arguments: &Arguments, table: &ReadTable, path: &Path) -> Result<String,
         chosen.extend((0..table.names.len()).filter(|k| ENERGIES.contains(&&*table.names[*k])));
     } else if arguments.columns.is_empty() {
         chosen.extend((first_axis(table)..table.names.len()).filter(|k| *k != over));
+    }
+    let rows = table.columns.first().map_or(0, Vec::len);
+    if rows == 0 {
+        let message = format!("{} has names of columns and no line of numbers", path.display());
+        return Err(Mistake::new(message));
+    }
+    let is_text = |k: &usize| table.words[*k].is_some();
+    if arguments.columns.is_empty() && !chosen.iter().all(is_text) {
+        chosen.retain(|k| !is_text(k));
+    }
+    if let Some(k) = chosen.iter().chain([&over]).find(|k| is_text(k)) {
+        let (name, word) = (
+            parts(&table.names[*k]).0,
+            table.words[*k].as_deref().unwrap_or(""),
+        );
+        return Err(Mistake {
+            message: format!("the column `{name}` is text, such as `{word}`, and cannot be drawn"),
+            help: Some("name columns of numbers; `--list` shows all columns".to_owned()),
+        });
     }
     let mut units: Vec<&str> = Vec::new();
     for k in &chosen {

@@ -1,6 +1,7 @@
 //! `pliant render`.
 
 use crate::arguments::Render;
+use crate::picture::{Refusal, check_folder, picture_file};
 use crate::progress::Watch;
 use crate::run::code_of;
 use crate::table::number;
@@ -9,13 +10,21 @@ use pliant_run::render::{MAX_PIXELS, MOST_FRAMES, RenderError, Rendering};
 use pliant_run::{Outcome, Runner};
 use pliant_scene::SceneError;
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 /// The most moments that are kept for one picture.
 const MOST_KEPT: usize = 2000;
 
 pub(crate) fn render(arguments: &Render) -> u8 {
+    // Ahead of the run, which may take long.
+    let place = match place(arguments) {
+        Ok(place) => place,
+        Err(refusal) => {
+            complain(&refusal.message);
+            return refusal.code;
+        }
+    };
     let stop = interrupt::requested(arguments.quiet, interrupt::RUN);
     let (runner, rendering) = match prepare(arguments) {
         Ok(prepared) => prepared,
@@ -39,7 +48,7 @@ pub(crate) fn render(arguments: &Render) -> u8 {
     if stop.load(Ordering::Relaxed) {
         code = INTERRUPTED;
     }
-    match draw(arguments, &rendering, &outcome) {
+    match draw(arguments, &rendering, &outcome, &place) {
         Ok(sentence) if !arguments.quiet => print(&sentence),
         Ok(_) => {}
         Err(error) => {
@@ -87,6 +96,7 @@ fn prepare(arguments: &Render) -> Result<(Runner, Rendering), SceneError> {
             .scene
             .settings(Some(&arguments.timing), arguments.threads),
     )?;
+    arguments.timing.check(&built)?;
     if let Err(views) = rendering.viewpoint(&built.picture.look) {
         let message = format!(
             "there is no view `{}`",
@@ -123,25 +133,55 @@ fn prepare(arguments: &Render) -> Result<(Runner, Rendering), SceneError> {
     Ok((Runner::new(built)?.with_room()?, rendering))
 }
 
-/// Draws what is asked for; a sentence on what to do with it.
-fn draw(arguments: &Render, rendering: &Rendering, outcome: &Outcome) -> Result<String, RenderError> {
+/// Where pictures go.
+struct Place {
+    /// As the user calls it.
+    path: PathBuf,
+    /// The file or directory itself.
+    target: PathBuf,
+}
+
+/// The file of the picture, or the directory of the frames, which may be written.
+fn place(arguments: &Render) -> Result<Place, Refusal> {
     let stem = arguments.scene.path.file_stem().unwrap_or_default();
+    let given = arguments.output.clone();
+    if arguments.frames {
+        let mut folder = stem.to_owned();
+        folder.push("-frames");
+        let path = given.unwrap_or_else(|| Path::new("out").join(folder));
+        check_folder(&path)?;
+        let target = path.clone();
+        return Ok(Place { path, target });
+    }
+    let default = || {
+        let mut file = stem.to_owned();
+        file.push(".png");
+        PathBuf::from(file)
+    };
+    let path = given.unwrap_or_else(default);
+    let target = picture_file(&path, "png")?;
+    Ok(Place { path, target })
+}
+
+/// Draws what is asked for; a sentence on what to do with it.
+fn draw(
+    arguments: &Render,
+    rendering: &Rendering,
+    outcome: &Outcome,
+    place: &Place,
+) -> Result<String, RenderError> {
+    let Place { path, target } = place;
     if !arguments.frames {
-        let default = || Path::new(stem).with_extension("png");
-        let path = arguments.output.clone().unwrap_or_else(default);
-        let time = rendering.picture(outcome, arguments.time.unwrap_or(f64::INFINITY), &path)?;
+        let time = rendering.picture(outcome, arguments.time.unwrap_or(f64::INFINITY), target)?;
         return Ok(format!("{}: t = {} s\n", path.display(), number(time)));
     }
-    let mut folder = stem.to_owned();
-    folder.push("-frames");
-    let default = || Path::new("out").join(folder);
-    let folder = arguments.output.clone().unwrap_or_else(default);
-    let count = rendering.frames(outcome, arguments.speed / arguments.fps, &folder)?;
+    let count = rendering.frames(outcome, arguments.speed / arguments.fps, target)?;
+    let stem = arguments.scene.path.file_stem().unwrap_or_default();
     Ok(format!(
         "{count} frames in {folder}; a video of them:\n  ffmpeg -framerate {} -i {} -pix_fmt yuv420p {}.mp4\n",
         arguments.fps,
-        folder.join("frame-%05d.png").display(),
+        path.join("frame-%05d.png").display(),
         stem.to_string_lossy(),
-        folder = folder.display(),
+        folder = path.display(),
     ))
 }

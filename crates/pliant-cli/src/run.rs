@@ -71,6 +71,9 @@ fn run_with(team: &Team, arguments: &Run, stop: &AtomicBool, say: Say<'_>) -> u8
     let begun = match prepare(arguments, team) {
         Ok(runner) => begin(arguments, runner, say),
         Err(error) => {
+            if arguments.json {
+                crate::print(&lines::refused(&error));
+            }
             say(&error.to_string());
             Err(BAD_SCENE)
         }
@@ -294,6 +297,7 @@ fn prepare(arguments: &Run, team: &Team) -> Result<Runner, SceneError> {
         .scene
         .settings(Some(&arguments.timing), arguments.threads);
     let built = arguments.scene.load().and_then(|scene| scene.build(&settings));
+    let built = built.and_then(|built| arguments.timing.check(&built).map(|()| built));
     let mut runner = Runner::new(team.engage(built)?)?;
     if arguments.save.is_some() {
         runner = runner.with_state();

@@ -3,7 +3,7 @@
 use crate::arguments::{Scene, View as Arguments};
 use crate::{BAD_SCENE, FAILED, complain, interrupt, print};
 use pliant_scene::SceneError;
-use pliant_view::{SceneSource, View};
+use pliant_view::{SceneSource, View, ViewError};
 use std::process::{Command, Stdio};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -28,8 +28,15 @@ pub(crate) fn view(arguments: &Arguments) -> u8 {
     let view = match View::start(source, arguments.port) {
         Ok(view) => view,
         Err(error) => {
-            complain(&format!("error: {error}"));
-            return FAILED;
+            let is_argument = arguments.port != 0 && matches!(error, ViewError::Port { .. });
+            if !is_argument {
+                complain(&format!("error: {error}"));
+                return FAILED;
+            }
+            complain(&format!(
+                "error: {error}\n = help: `--port` takes another one; without it, any that is free is taken"
+            ));
+            return BAD_SCENE;
         }
     };
     print(&format!("{}\nCtrl-C ends it\n", view.url()));

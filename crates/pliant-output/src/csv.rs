@@ -105,6 +105,8 @@ pub struct ReadTable {
     pub names: Vec<String>,
     /// The numbers of each column; NaN where a word stands.
     pub columns: Vec<Vec<f64>>,
+    /// The first word of each column that has words and no number.
+    pub words: Vec<Option<String>>,
 }
 
 /// Why a table cannot be read.
@@ -143,7 +145,8 @@ pub fn read_table(text: &str) -> Result<ReadTable, TableError> {
         .filter(|(_, line)| !line.trim().is_empty());
     let (line, head) = lines.next().ok_or(TableError::Empty)?;
     let names = fields(head, line + 1)?;
-    let mut columns = vec![Vec::new(); names.len()];
+    let mut columns: Vec<Vec<f64>> = vec![Vec::new(); names.len()];
+    let mut words: Vec<Option<String>> = vec![None; names.len()];
     for (line, text) in lines {
         let values = fields(text, line + 1)?;
         if values.len() != names.len() {
@@ -153,11 +156,25 @@ pub fn read_table(text: &str) -> Result<ReadTable, TableError> {
                 found: values.len(),
             });
         }
-        for (column, value) in columns.iter_mut().zip(&values) {
-            column.push(value.trim().parse().unwrap_or(f64::NAN));
+        for ((column, word), value) in columns.iter_mut().zip(&mut words).zip(&values) {
+            let value = value.trim();
+            let number = value.parse();
+            if number.is_err() && !value.is_empty() && word.is_none() {
+                *word = Some(value.to_owned());
+            }
+            column.push(number.unwrap_or(f64::NAN));
         }
     }
-    Ok(ReadTable { names, columns })
+    for (column, word) in columns.iter().zip(&mut words) {
+        if column.iter().any(|x| !x.is_nan()) {
+            *word = None;
+        }
+    }
+    Ok(ReadTable {
+        names,
+        columns,
+        words,
+    })
 }
 
 /// The fields of a line, without their quotes.

@@ -194,6 +194,7 @@ impl Runner {
         let colliding = contacts::nodes(scene.world.as_ref());
         let mut shapes = scene.world.clone();
         let mut simulation = state::simulation(&mut scene, None)?;
+        review::check_energies(&scene, &simulation)?;
         let taken = match &scene.statics {
             Some(plan) => simulation.check_static(&plan.loads(), plan.method()),
             None => simulation

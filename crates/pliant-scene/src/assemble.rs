@@ -19,6 +19,7 @@ mod elastic_rod;
 mod elastic_shell;
 mod embedded;
 mod ends;
+mod entries;
 mod formulas;
 mod frames;
 mod hanging;
@@ -66,7 +67,7 @@ use super::observable::Observables;
 use super::picture::Picture;
 use super::schema::{Node, Scene};
 use super::signal::{Actuator, Sensor};
-use super::source::{SourceText, Where};
+use super::source::{Source, SourceText, Where};
 use super::{Number, SceneError, SceneFile, Warning};
 use crate::inputs::InputFile;
 use blame::{contact_error, continuum_error, model_error};
@@ -279,7 +280,7 @@ impl Places {
     /// A complaint of the simulation before its first step, with its place in the file.
     pub fn error(&self, error: pliant::Error) -> SceneError {
         match error {
-            pliant::Error::Model(error) => model_error(&self.0, error),
+            pliant::Error::Model(error) => model_error(Source::from(&self.0), error),
             error => {
                 let message = error.to_string();
                 let mut help = None;
@@ -324,6 +325,11 @@ impl Places {
         Warning(self.0.about(&places, message.clone(), help))
     }
 
+    /// A complaint at the first of these keys of what its message names first, or at that name.
+    pub fn refusal(&self, message: String, keys: &[&'static str], help: Option<String>) -> SceneError {
+        SceneError::Value(Box::new(self.warning(message, keys, help).0))
+    }
+
     /// A warning where one of these names is used, or stands.
     pub fn warning_at(&self, names: &[&str], message: String, help: &str) -> Warning {
         let used = names.iter().map(|n| Where::Used(n, "node"));
@@ -363,7 +369,7 @@ struct Builder<'a> {
     varied_parameters: usize,
     /// Motions that depend on them.
     varying: Vec<Varying>,
-    source: &'a SourceText,
+    source: Source<'a>,
     limits: Limits,
     files: MeshFiles<'a>,
     parameters: Parameters,
@@ -439,7 +445,7 @@ fn builder<'a>(file: &'a SceneFile, settings: &'a Settings) -> Builder<'a> {
         varied: Vec::new(),
         varied_parameters: 0,
         varying: Vec::new(),
-        source: &file.source,
+        source: Source::from(&file.source),
         limits: settings.limits,
         files: MeshFiles::of(file, settings),
         parameters: Parameters::default(),
@@ -605,7 +611,7 @@ pub fn extent(model: &Model, state: &State) -> f64 {
     edges.iter().fold(0.0, |a: f64, e| a.hypot(*e))
 }
 
-fn nodes(builder: &mut Builder<'_>, scene: &Scene) -> Result<()> {
+fn nodes<'a>(builder: &mut Builder<'a>, scene: &'a Scene) -> Result<()> {
     if let Some(gravity) = &scene.gravity {
         let gravity = builder.triple(gravity, Where::Key("gravity"))?;
         builder
@@ -613,7 +619,7 @@ fn nodes(builder: &mut Builder<'_>, scene: &Scene) -> Result<()> {
             .set_gravity(gravity)
             .map_err(|e| builder.model_error(e))?;
     }
-    for node in &scene.nodes {
+    builder.each_entry("nodes", &scene.nodes, |builder, node| {
         match node {
             Node::Particles(node) => nodes::add_particles(builder, node),
             Node::Scalars(node) => nodes::add_scalars(builder, node),
@@ -629,9 +635,8 @@ fn nodes(builder: &mut Builder<'_>, scene: &Scene) -> Result<()> {
             Node::ElasticSheet(node) => sheets::add(builder, node),
             Node::ElasticShell(node) => elastic_shell::add(builder, node),
         }?;
-        selections::name_groups(builder)?;
-    }
-    Ok(())
+        selections::name_groups(builder)
+    })
 }
 
 impl Builder<'_> {

@@ -28,6 +28,62 @@ pub(crate) enum Where<'a> {
     Within(&'a str, &'a str),
 }
 
+/// The entry of the scene that is being read: things of different kinds may have one name, and a name
+/// is looked for where it is read first.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Home {
+    /// The key of the list that it is in, such as `force_fields`; empty outside of all.
+    pub(crate) list: &'static str,
+    /// Its place in the list.
+    pub(crate) index: Option<usize>,
+    /// The key of a list in it, and the place in that, such as of a body of `bodies`.
+    pub(crate) part: Option<(&'static str, usize)>,
+}
+
+/// A scene file as text, looked at from one of its entries.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Source<'a> {
+    text: &'a SourceText,
+    pub(crate) home: Home,
+}
+
+impl<'a> From<&'a SourceText> for Source<'a> {
+    fn from(text: &'a SourceText) -> Self {
+        let home = Home::default();
+        Self { text, home }
+    }
+}
+
+impl Source<'_> {
+    /// The same in an entry of a list of the entry.
+    pub(crate) fn in_part(self, list: &'static str, index: usize) -> Self {
+        let part = Some((list, index));
+        let home = Home { part, ..self.home };
+        Self { home, ..self }
+    }
+
+    /// Finds the place of a subject.
+    pub(crate) fn find(&self, what: Where<'_>) -> Option<Range<usize>> {
+        self.text.find_from(what, self.home)
+    }
+
+    /// A complaint at the first of `places` that is found; without a place otherwise.
+    pub(crate) fn about(&self, places: &[Where<'_>], message: String, help: Option<String>) -> Diagnostic {
+        let place = places.iter().find_map(|w| self.find(*w));
+        self.text.diagnostic(place, message, help)
+    }
+
+    /// A complaint at a byte range.
+    pub(crate) fn at(&self, range: Range<usize>, message: String, help: Option<String>) -> Diagnostic {
+        self.text.at(range, message, help)
+    }
+
+    /// Whether a text stands at a place as it is, between quotes.
+    pub(crate) fn is_written(&self, place: &Range<usize>, text: &str) -> bool {
+        self.text.is_written(place, text)
+    }
+}
+
 /// A scene file as text.
 #[derive(Clone, Debug)]
 pub(crate) struct SourceText {
@@ -200,35 +256,42 @@ impl SourceText {
 
     /// A complaint at the first of `places` that is found; without a place otherwise.
     pub(crate) fn about(&self, places: &[Where<'_>], message: String, help: Option<String>) -> Diagnostic {
-        let place = places.iter().find_map(|w| self.find(*w));
-        self.diagnostic(place, message, help)
+        Source::from(self).about(places, message, help)
     }
 
     /// Finds the place of a subject.
+    #[cfg(test)]
     pub(crate) fn find(&self, what: Where<'_>) -> Option<Range<usize>> {
+        Source::from(self).find(what)
+    }
+
+    /// Finds the place of a subject that is looked for from an entry.
+    fn find_from(&self, what: Where<'_>, home: Home) -> Option<Range<usize>> {
         match what {
             Where::Key(key) => (0..self.tokens.len())
                 .find(|i| self.is_key(*i, key))
                 .map(|i| self.value(i)),
-            Where::Name(name) => self.named(name).map(|i| self.tokens[i].range.clone()),
-            Where::Field(name, key) => {
-                let block = self.block(self.named(name)?);
-                block
-                    .clone()
-                    .find(|i| self.is_key(*i, key))
-                    .map(|i| self.value(i))
+            Where::Name(name) => {
+                let named = self.named(name, home);
+                named.first().map(|i| self.tokens[*i].range.clone())
             }
-            Where::Item(name, key, index) => {
-                let mut block = self.block(self.named(name)?);
-                self.item(block.find(|i| self.is_key(*i, key))?, index)
-            }
+            Where::Field(name, key) => self
+                .blocks(name, home)
+                .find_map(|mut block| block.find(|i| self.is_key(*i, key)))
+                .map(|i| self.value(i)),
+            Where::Item(name, key, index) => self
+                .blocks(name, home)
+                .find_map(|mut block| self.item(block.find(|i| self.is_key(*i, key))?, index)),
             Where::Used(name, key) => {
-                let mut named = (0..self.tokens.len()).filter(|i| self.is_text(*i, name));
+                let near = self.scopes(home).into_iter().flatten();
+                let mut named = near
+                    .chain(0..self.tokens.len())
+                    .filter(|i| self.is_text(*i, name));
                 let key = named.find_map(|i| self.block(i).find(|i| self.is_key(*i, key)))?;
                 Some(self.value(key))
             }
             Where::Literal(name, text) => {
-                let inside = self.named(name).map(|i| self.block(i)).unwrap_or_default();
+                let inside = self.blocks(name, home).flatten();
                 let all = 0..self.tokens.len();
                 let found = inside.chain(all).find(|i| self.is_text(*i, text))?;
                 Some(self.tokens[found].range.clone())
@@ -247,7 +310,7 @@ impl SourceText {
                 Some(found.min_by_key(|range| range.start).unwrap_or(entry))
             }
             Where::Within(key, text) => {
-                let whole = self.find(Where::Key(key))?;
+                let whole = self.find_from(Where::Key(key), home)?;
                 let within = |i: &usize| {
                     let range = &self.tokens[*i].range;
                     whole.start <= range.start && range.end <= whole.end
@@ -262,10 +325,73 @@ impl SourceText {
         }
     }
 
-    /// The token of a name: after `name:`, or any literal of that text.
-    fn named(&self, name: &str) -> Option<usize> {
-        let named = (2..self.tokens.len()).find(|i| self.is_text(*i, name) && self.is_key(i - 2, "name"));
-        named.or_else(|| (0..self.tokens.len()).find(|i| self.is_text(*i, name)))
+    /// The tokens of a name: after `name:` in the entry that is looked from or in its list; else
+    /// anywhere; else any literals of that text.
+    fn named(&self, name: &str, home: Home) -> Vec<usize> {
+        let is_name = |i: &usize| *i >= 2 && self.is_text(*i, name) && self.is_key(i - 2, "name");
+        let near = self.scopes(home);
+        for (k, scope) in near.iter().enumerate() {
+            let found: Vec<usize> = scope.clone().filter(is_name).collect();
+            if !found.is_empty() {
+                return found;
+            }
+            // What has no name of its own is called by what it is on.
+            let is_called = |i: &usize| {
+                let on = *i >= 2 && self.is_text(*i, name) && self.is_key(i - 2, "node");
+                on && !self.block(*i).any(|i| self.is_key(i, "name"))
+            };
+            if let (0, Some(_), Some(at)) = (k, home.index, scope.clone().find(is_called)) {
+                return vec![at];
+            }
+        }
+        let all = 0..self.tokens.len();
+        let found: Vec<usize> = all.clone().filter(is_name).collect();
+        match found.is_empty() {
+            true => all.filter(|i| self.is_text(*i, name)).collect(),
+            false => found,
+        }
+    }
+
+    /// The tokens in which the keys of an entry of that name are looked for, the likeliest first.
+    fn blocks(&self, name: &str, home: Home) -> impl Iterator<Item = Range<usize>> {
+        let named = self.named(name, home);
+        let entry = self.entry(home);
+        let is_home = |entry: &Range<usize>| named.first().is_some_and(|i| entry.contains(i));
+        let part = home
+            .part
+            .zip(entry.filter(is_home))
+            .and_then(|((list, index), mut entry)| {
+                let key = entry.find(|i| self.is_key(*i, list))?;
+                self.item_tokens(key, index)
+            });
+        part.into_iter().chain(named.into_iter().map(|i| self.block(i)))
+    }
+
+    /// The tokens of the entry that is looked from, if it is known.
+    fn entry(&self, home: Home) -> Option<Range<usize>> {
+        self.item_tokens(self.top_key(home.list)?, home.index?)
+    }
+
+    /// The tokens of the entry that is looked from, and those of its list.
+    fn scopes(&self, home: Home) -> Vec<Range<usize>> {
+        let list = self.top_key(home.list).map(|key| self.value_tokens(key));
+        self.entry(home).into_iter().chain(list).collect()
+    }
+
+    /// The token of a key of the scene itself.
+    fn top_key(&self, key: &str) -> Option<usize> {
+        if key.is_empty() {
+            return None;
+        }
+        let mut depth = 0usize;
+        (0..self.tokens.len()).find(|i| {
+            match self.tokens[*i].kind {
+                Kind::Open => depth += 1,
+                Kind::Close => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            depth == 1 && self.is_key(*i, key)
+        })
     }
 
     fn is_text(&self, i: usize, text: &str) -> bool {
@@ -284,11 +410,18 @@ impl SourceText {
 
     /// The value after `key:`, up to the comma or bracket that ends it.
     fn value(&self, key: usize) -> Range<usize> {
-        let Some(first) = self.tokens.get(key + 2) else {
-            return self.tokens[key].range.clone();
-        };
-        let (mut depth, mut end) = (0usize, first.range.end);
-        for token in &self.tokens[key + 2..] {
+        let tokens = self.value_tokens(key);
+        match (self.tokens.get(tokens.start), tokens.end.checked_sub(1)) {
+            (Some(first), Some(last)) => first.range.start..self.tokens[last].range.end,
+            _ => self.tokens[key].range.clone(),
+        }
+    }
+
+    /// The tokens of the value after `key:`.
+    fn value_tokens(&self, key: usize) -> Range<usize> {
+        let first = key + 2;
+        let (mut depth, mut end) = (0usize, first + 1);
+        for (i, token) in self.tokens.iter().enumerate().skip(first) {
             match token.kind {
                 Kind::Open => depth += 1,
                 Kind::Close if depth == 0 => break,
@@ -296,33 +429,42 @@ impl SourceText {
                 Kind::Other(b',') if depth == 0 => break,
                 _ => {}
             }
-            end = token.range.end;
+            end = i + 1;
         }
-        first.range.start..end
+        first.min(self.tokens.len())..end.min(self.tokens.len())
     }
 
     /// An entry of the list after `key:`, if the value is a list that has it.
     fn item(&self, key: usize, index: usize) -> Option<Range<usize>> {
+        let tokens = self.item_tokens(key, index)?;
+        let last = tokens.end.checked_sub(1)?;
+        Some(self.tokens[tokens.start].range.start..self.tokens[last].range.end)
+    }
+
+    /// The tokens of an entry of the list after `key:`.
+    fn item_tokens(&self, key: usize, index: usize) -> Option<Range<usize>> {
         let open = self.tokens.get(key + 2)?;
         if open.kind != Kind::Open || self.word(open) != "[" {
             return None;
         }
         let (mut depth, mut entry) = (0usize, 0);
         let mut found: Option<Range<usize>> = None;
-        for token in &self.tokens[key + 3..] {
+        for (i, token) in self.tokens.iter().enumerate().skip(key + 3) {
             match token.kind {
                 Kind::Open => depth += 1,
                 Kind::Close if depth == 0 => break,
                 Kind::Close => depth -= 1,
                 Kind::Other(b',') if depth == 0 => {
                     entry += 1;
+                    if entry > index {
+                        break;
+                    }
                     continue;
                 }
                 _ => {}
             }
             if entry == index {
-                let start = found.map_or(token.range.start, |range| range.start);
-                found = Some(start..token.range.end);
+                found = Some(found.map_or(i, |range| range.start)..i + 1);
             }
         }
         found
@@ -500,6 +642,34 @@ mod tests {
         assert_eq!(found(Where::Within("run", "step")), Some("0.01"));
         assert_eq!(found(Where::Within("nodes", "c")), Some("\"c\""));
         assert_eq!(found(Where::Within("run", "mass")), None);
+    }
+
+    /// Of things with one name, that of the list which is read.
+    #[test]
+    fn names_are_those_of_the_kind_that_is_read() {
+        const SHARED: &str = r#"(
+    nodes: [Bodies(name: "a", bodies: [(mass: 1), (mass: 2)])],
+    masses: [(name: "b", mass: 4), (on: "a", name: "a", mass: 3)],
+    colliders: [Body(node: "a", mass: 5), Body(node: "a", mass: 6)],
+)"#;
+        let text = SourceText::new(Path::new("x"), SHARED.to_owned());
+        let found = |list, index, part, what| {
+            let home = Home { list, index, part };
+            Source { text: &text, home }
+                .find(what)
+                .map(|range| &SHARED[range])
+        };
+        let mass = Where::Field("a", "mass");
+        assert_eq!(found("nodes", Some(0), None, mass), Some("1"));
+        assert_eq!(found("nodes", Some(0), Some(("bodies", 1)), mass), Some("2"));
+        assert_eq!(found("masses", None, None, mass), Some("3"));
+        assert_eq!(found("colliders", Some(1), None, mass), Some("6"));
+        assert_eq!(
+            found("colliders", Some(1), None, Where::Used("a", "mass")),
+            Some("6")
+        );
+        assert_eq!(found("constraints", None, None, mass), Some("1"));
+        assert_eq!(found("", None, None, Where::Field("b", "mass")), Some("4"));
     }
 
     #[test]

@@ -85,6 +85,30 @@ pub(super) fn workers(text: &str) -> Result<usize, String> {
     }
 }
 
+/// A count from one on.
+pub(super) fn at_least_one(text: &str) -> Result<usize, String> {
+    match text.trim().parse() {
+        Ok(count) if count > 0 => Ok(count),
+        _ => Err("expected a whole number, from 1 on".to_owned()),
+    }
+}
+
+/// A number that is one.
+pub(super) fn finite(text: &str) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(value) if value.is_finite() => Ok(value),
+        _ => Err("expected a finite number".to_owned()),
+    }
+}
+
+/// A number above zero.
+pub(super) fn positive(text: &str) -> Result<f64, String> {
+    finite(text)
+        .ok()
+        .filter(|value| *value > 0.0)
+        .ok_or_else(|| "expected a finite number above zero".to_owned())
+}
+
 /// The text of a time or a number of steps.
 pub(super) fn every_as_text(text: &str) -> Result<String, String> {
     every(text).map(|_| text.trim().to_owned())

@@ -1,6 +1,8 @@
 //! A run as lines of JSON, for programs: each an object with a `kind`.
 
+use crate::check::of_error;
 use pliant_run::{Progress, Summary};
+use pliant_scene::SceneError;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -16,6 +18,12 @@ pub(crate) fn progress(progress: &Progress<'_>, elapsed: f64) -> String {
         "energy": report.energies.total(),
         "residual": report.residual.relative,
     });
+    format!("{line}\n")
+}
+
+/// The only line of a run that does not begin: what is wrong with the scene, with its place.
+pub(super) fn refused(error: &SceneError) -> String {
+    let line = json!({"kind": "error", "error": of_error(error)});
     format!("{line}\n")
 }
 

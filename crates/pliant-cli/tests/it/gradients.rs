@@ -33,6 +33,13 @@ fn places_and_velocities_by_parameters() {
     assert!((by(0, "speed") - 1.0).abs() < 1e-11 && by(1, "speed").abs() < 1e-11);
     assert!(by(0, "mass").abs() < 1e-11 && by(3, "speed").abs() < 1e-11);
     assert_eq!(facts["gradients"][3]["of"], "stones[1].x");
+    // A node by its name is all of its elements.
+    let all = ask(&["stones", "last", "--set", "speed=4"]);
+    assert_eq!(all["gradients"].as_array().unwrap().len(), 9);
+    for k in 0..6 {
+        assert_eq!(all["gradients"][k], facts["gradients"][k]);
+    }
+    assert_eq!(all["gradients"][6]["of"], "last.x");
     // Half of the time, and velocities.
     let facts = ask(&["stones[0]", "--by", "speed", "--velocities", "--duration", "0.5"]);
     let found = &facts["gradients"][0];
@@ -57,7 +64,16 @@ fn what_is_not_there_is_said() {
     );
     let other = write(dir.path(), "other.ron", &other);
     for (words, code, says) in [
-        (&[&scene, "stones"][..], 2, "`stones[0]` to `stones[1]`"),
+        (
+            &[&scene, "last", "--by", "mass,speed,mass"][..],
+            2,
+            "the parameter `mass` twice",
+        ),
+        (
+            &[&scene, "last", "--by", "mass", "--by", "mass"],
+            2,
+            "`--by mass`",
+        ),
         (&[&scene, "stones[2]"], 2, "`stones` has 2 elements"),
         (&[&scene, "stones[-1]"], 2, "`stones` has 2 elements"),
         (&[&scene, "stone[0]"], 2, "did you mean `stones`?"),

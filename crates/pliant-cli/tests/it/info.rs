@@ -220,3 +220,82 @@ fn the_spectrum_of_the_first_step_is_printed() {
     assert_eq!(found.status.code(), Some(2));
     assert!(err(&found).contains("`pliant modes`"), "{}", err(&found));
 }
+
+/// Arguments that would change nothing are errors, as those that cannot be.
+#[test]
+fn arguments_without_effect_are_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let pendulum = scene("pendulum.ron");
+    let pendulum = pendulum.to_str().unwrap();
+    let truss = scene("snap_through.ron");
+    let truss = truss.to_str().unwrap();
+    let ran = pliant(
+        dir.path(),
+        &[
+            "run",
+            pendulum,
+            "--duration",
+            "0.1",
+            "--out",
+            "r",
+            "-q",
+            "--save",
+            "state.json",
+        ],
+    );
+    assert_eq!(ran.status.code(), Some(0), "{}", err(&ran));
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    for (words, said) in [
+        (
+            &["info", "r", "--spectrum"][..],
+            "--spectrum is of scenes, and r is none",
+        ),
+        (
+            &["info", "r", "--set", "length=2"],
+            "--set gives parameters of scenes",
+        ),
+        (
+            &["info", "r/result.json", "--spectrum"],
+            "--spectrum is of scenes",
+        ),
+        (
+            &["info", "state.json", "--set", "length=2"],
+            "--set gives parameters",
+        ),
+        (&["run", truss, "--step", "0.1"], "`--step` has no effect"),
+        (&["run", truss, "--duration", "2"], "`--duration` has no effect"),
+        (
+            &["run", truss, "--integrator", "Bdf2"],
+            "`--integrator` has no effect",
+        ),
+        (
+            &["render", truss, "--duration", "2"],
+            "`--duration` has no effect",
+        ),
+        (&["new", "-o", "z.ron"], "TEMPLATE"),
+        (
+            &["view", pendulum, "--no-open", "--port", &port],
+            "`--port` takes another one",
+        ),
+    ] {
+        let refused = pliant(dir.path(), words);
+        assert_eq!(refused.status.code(), Some(2), "{words:?}: {}", err(&refused));
+        assert!(err(&refused).contains(said), "{words:?}: {}", err(&refused));
+    }
+}
+
+/// A run that does not begin says why as `check` does.
+#[test]
+fn a_bad_scene_is_a_line_for_programs() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = "(run: (duration: 1), nodes: [Particles(name: \"p\", positions: [(0, 0, 0)], mass: -1)])";
+    let file = crate::write(dir.path(), "bad.ron", text);
+    let ran = pliant(dir.path(), &["run", &file, "--json"]);
+    assert_eq!(ran.status.code(), Some(2));
+    let line = json_of(out(&ran).trim());
+    let checked = json_of(&out(&pliant(dir.path(), &["check", &file, "--json"])));
+    assert_eq!(line["kind"], "error");
+    assert_eq!(line["error"], checked["error"]);
+    assert_eq!(line["error"]["line"], 1);
+}

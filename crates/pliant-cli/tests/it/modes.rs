@@ -82,7 +82,13 @@ fn mistakes_have_a_code_and_a_suggestion() {
             "did you mean `push`",
         ),
         (vec!["modes", &truss, "--load", "push"], 2, "--buckling"),
-        (vec!["modes", &truss, "--count", "0"], 4, "at least 1"),
+        (vec!["modes", &truss, "--count", "0"], 2, "from 1 on"),
+        (vec!["modes", &truss, "--tolerance", "nan"], 2, "above zero"),
+        (
+            vec!["modes", &truss, "--buckling", "--at", "nan"],
+            2,
+            "a finite number",
+        ),
         (vec!["modes", "nothing.ron"], 2, "nothing.ron"),
         (vec!["modes", &falling], 3, "--present"),
     ] {
@@ -92,4 +98,29 @@ fn mistakes_have_a_code_and_a_suggestion() {
     }
     let ran = pliant(dir.path(), &["modes", &falling, "--present"]);
     assert!(out(&ran).contains("free"), "{}", err(&ran));
+}
+
+/// What an earlier search left and this one does not find would be taken for its own.
+#[test]
+fn modes_of_an_earlier_search_do_not_stay() {
+    let dir = tempfile::tempdir().unwrap();
+    let two = BEAD.replace("axes: [y, z]", "axes: [z]");
+    let bead = write(dir.path(), "bead.ron", &two);
+    let find = |count: &str| {
+        let ran = pliant(
+            dir.path(),
+            &["modes", &bead, "-n", count, "--present", "--out", "mo"],
+        );
+        assert_eq!(ran.status.code(), Some(0), "{}", err(&ran));
+    };
+    let there = |name: &str| dir.path().join("mo").join(name).exists();
+    find("2");
+    assert!(there("mode-2.html") && there("mode-2/particles.pvd"));
+    for mine in ["mo/mode-x.html", "mo/mode-1.txt", "mo/notes"] {
+        std::fs::write(dir.path().join(mine), "mine").unwrap();
+    }
+    find("1");
+    assert!(there("mode-1.html") && there("mode-1/particles.pvd"));
+    assert!(!there("mode-2.html") && !there("mode-2"));
+    assert!(there("mode-x.html") && there("mode-1.txt") && there("notes"));
 }

@@ -71,6 +71,9 @@ fn plots_that_cannot_be_are_refused() {
     write(dir.path(), "empty.csv", "");
     write(dir.path(), "single.csv", "time_s\n1\n");
     write(dir.path(), "noise.csv", "\u{0}\"");
+    write(dir.path(), "words.csv", "time_s,status,x_m\n0,ok,1\n1,failed,\n");
+    write(dir.path(), "names.csv", "time_s,x_m\n");
+    write(dir.path(), "text.csv", "job,status\na,ok\n");
     std::fs::write(dir.path().join("bytes.csv"), [0xff, 0xfe, 0x00]).unwrap();
     std::fs::create_dir(dir.path().join("results")).unwrap();
     for (words, code, said) in [
@@ -82,6 +85,18 @@ fn plots_that_cannot_be_are_refused() {
         (&["ragged.csv"], 2, "line 3 has 1 values"),
         (&["empty.csv"], 2, "the table is empty"),
         (&["single.csv"], 2, "one column only"),
+        (
+            &["words.csv", "status"],
+            2,
+            "the column `status` is text, such as `ok`",
+        ),
+        (
+            &["words.csv", "x", "--over", "status"],
+            2,
+            "the column `status` is text",
+        ),
+        (&["text.csv"], 2, "the column `status` is text, such as `ok`"),
+        (&["names.csv"], 2, "no line of numbers"),
         (&["noise.csv"], 2, "a quote in line 1 is not closed"),
         (&["bytes.csv"], 2, "cannot read bytes.csv"),
         (
@@ -204,5 +219,141 @@ fn probes_of_a_path_are_drawn_over_the_load() {
         let path = out(&made).trim().strip_prefix("written: ").unwrap().to_owned();
         let svg = std::fs::read_to_string(dir.path().join(path)).unwrap();
         assert!(svg.contains(">load<"), "{svg}");
+    }
+}
+
+/// A picture replaces pictures alone: no scene, no table, and nothing that is no file.
+#[test]
+fn pictures_are_written_over_pictures_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name);
+    write(dir.path(), "t.csv", "time_s,x_m\n0,1\n1,2\n");
+    let scene = write(
+        dir.path(),
+        "s.ron",
+        "(run: (duration: 0.01), nodes: [Particles(name: \"p\", positions: [(0, 0, 0)], mass: 1)])",
+    );
+    std::fs::create_dir(path("folder.svg")).unwrap();
+    std::fs::create_dir(path("folder.png")).unwrap();
+    let plot = ["plot", "t.csv", "-o"];
+    let render = ["render", &scene, "--size", "8x8", "-o"];
+    for (words, name, code, said) in [
+        (
+            &plot[..],
+            "t.csv",
+            2,
+            "the name of the picture ends in `.svg`: `-o t.svg`",
+        ),
+        (&plot, "picture", 2, "`-o picture.svg`"),
+        (&plot, "-", 2, "not to standard output"),
+        (&plot, "folder.svg", 5, "folder.svg is there and is no file"),
+        (
+            &render,
+            "s.ron",
+            2,
+            "the name of the picture ends in `.png`: `-o s.png`",
+        ),
+        (&render, "-", 2, "not to standard output"),
+        (&render, "folder.png", 5, "folder.png is there and is no file"),
+    ] {
+        let before = std::fs::read(path(name)).ok();
+        let refused = pliant(dir.path(), &[words, &[name]].concat());
+        assert_eq!(refused.status.code(), Some(code), "{name}: {}", err(&refused));
+        assert!(err(&refused).contains(said), "{name}: {}", err(&refused));
+        assert_eq!(std::fs::read(path(name)).ok(), before, "{name}");
+    }
+    let frames = pliant(dir.path(), &["render", &scene, "--frames", "-o", "t.csv"]);
+    assert_eq!(frames.status.code(), Some(5), "{}", err(&frames));
+    assert!(err(&frames).contains("is no directory"), "{}", err(&frames));
+    for words in [&plot[..], &render] {
+        let name = if words[0] == "plot" { "new.SVG" } else { "new.PNG" };
+        for _ in 0..2 {
+            let made = pliant(dir.path(), &[words, &[name]].concat());
+            assert_eq!(made.status.code(), Some(0), "{}", err(&made));
+        }
+    }
+}
+
+/// A link stays one, and a pipe a pipe.
+#[cfg(unix)]
+#[test]
+fn pictures_follow_links_and_replace_no_pipe() {
+    use std::os::unix::fs::{FileTypeExt, symlink};
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name);
+    write(dir.path(), "t.csv", "time_s,x_m\n0,1\n1,2\n");
+    write(dir.path(), "real.svg", "old");
+    symlink("real.svg", path("link.svg")).unwrap();
+    symlink("t.csv", path("table.svg")).unwrap();
+    symlink("nothing.svg", path("loose.svg")).unwrap();
+    let pipe = std::process::Command::new("mkfifo")
+        .arg(path("pipe.svg"))
+        .status();
+    assert!(pipe.unwrap().success());
+    let plot = |name: &str| pliant(dir.path(), &["plot", "t.csv", "-o", name]);
+    let made = plot("link.svg");
+    assert_eq!(made.status.code(), Some(0), "{}", err(&made));
+    assert!(path("link.svg").symlink_metadata().unwrap().is_symlink());
+    assert!(
+        std::fs::read_to_string(path("real.svg"))
+            .unwrap()
+            .contains("<svg")
+    );
+    for (name, said) in [
+        ("table.svg", "which is no picture by its name"),
+        ("loose.svg", "a link to a file that is not there"),
+        ("pipe.svg", "pipe.svg is there and is no file"),
+    ] {
+        let refused = plot(name);
+        assert_eq!(refused.status.code(), Some(5), "{name}: {}", err(&refused));
+        assert!(err(&refused).contains(said), "{name}: {}", err(&refused));
+    }
+    assert!(
+        std::fs::read_to_string(path("t.csv"))
+            .unwrap()
+            .starts_with("time_s")
+    );
+    assert!(path("pipe.svg").symlink_metadata().unwrap().file_type().is_fifo());
+    assert!(!path("nothing.svg").exists());
+}
+
+/// What cannot be written to standard output is an error of every command.
+#[cfg(unix)]
+#[test]
+fn lost_output_is_an_error() {
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path(), "t.csv", "time_s,x_m\n0,1\n1,2\n");
+    let pendulum = scene("pendulum.ron");
+    let file = pendulum.to_str().unwrap();
+    for words in [
+        &["--help"][..],
+        &["run", "--help"],
+        &["--version"],
+        &["components"],
+        &["schema"],
+        &["completions", "bash"],
+        &["new"],
+        &["check", file],
+        &["info", file, "--json"],
+        &["plot", "t.csv", "--list"],
+        &["run", file, "--no-files", "--duration", "0.1"],
+        &["run", file, "--no-files", "--duration", "0.1", "--json"],
+        &["gradient", file, "bob", "--duration", "0.1"],
+        &["modes", file],
+        &["sweep", file, "--set", "length=1,2", "--dry-run"],
+    ] {
+        // Files may not grow: writing to one is an error, as on a full disk.
+        let limited = "trap '' XFSZ; ulimit -f 0; exec \"$0\" \"$@\" > out.txt";
+        let program = env!("CARGO_BIN_EXE_pliant");
+        let ran = std::process::Command::new("sh")
+            .current_dir(dir.path())
+            .args(["-c", limited, program])
+            .args(words)
+            .output()
+            .unwrap();
+        assert_eq!(ran.status.code(), Some(5), "{words:?}: {}", err(&ran));
+        let said = err(&ran);
+        let count = said.matches("error: cannot write to standard output: ").count();
+        assert_eq!(count, 1, "{words:?}: {said}");
     }
 }

@@ -5,6 +5,7 @@ use super::moved::Moved;
 use super::summary::Summary;
 use pliant::collision::{ContactError, ContactSide, World};
 use pliant::contact::Overlap;
+use pliant::model::{ComponentId, JointAxis, Model};
 use pliant::{EnergyBudget, Gyroscopic, Integrator, RowGap, Simulation, StepReport};
 use pliant_scene::{BuiltScene, SceneError, Warning, extent};
 use serde::{Deserialize, Serialize};
@@ -105,15 +106,67 @@ pub(super) fn of_start(
     Ok(list)
 }
 
+/// Refuses a start whose energy is not a number: no step could be compared with it.
+pub(super) fn check_energies(scene: &BuiltScene, simulation: &Simulation) -> Result<(), SceneError> {
+    let energies = simulation.problem().energies(simulation.state());
+    if energies.kinetic.is_finite() && energies.potential.is_finite() {
+        return Ok(());
+    }
+    let fields = simulation.model().force_fields().iter().enumerate();
+    let endless = fields
+        .map(|(index, field)| (field, simulation.potential(ComponentId::ForceField(index))))
+        .find(|(_, energy)| !energy.is_finite());
+    let Some((field, energy)) = endless else {
+        // Of motion or of gravity: the first step names the number.
+        return Ok(());
+    };
+    let message = format!(
+        "the energy of the force field `{}` is {energy} at the start",
+        field.name
+    );
+    let help = "give it a smaller stiffness, or a start nearer to its rest".to_owned();
+    Err(scene
+        .places
+        .refusal(message, &["law", "energy", "material"], Some(help)))
+}
+
+/// The unit of a row on a coordinate of a joint, in words of which the first name is that of the row:
+/// a hinge whose body also shifts, or moves points, turns all the same.
+fn joint_unit(scene: &BuiltScene, model: &Model, row: &str) -> Option<&'static str> {
+    let component = model.component_named(row.split('`').nth(1)?)?;
+    let node = match component {
+        ComponentId::Constraint(index) => model.constraints()[index].node,
+        ComponentId::ForceField(index) => model.force_fields()[index].node,
+        ComponentId::Mass(_) => return None,
+    };
+    scene.joints.iter().find_map(|(_, kind, handle)| {
+        let place = handle.coordinates.iter().position(|own| *own == node)?;
+        let (axis, _) = kind.free_axes().get(place)?;
+        Some(match axis {
+            JointAxis::Translation(_) => "m",
+            _ => "rad",
+        })
+    })
+}
+
 /// Constraints that are violated at the start, limits and ropes that are beyond.
 fn off_rows(scene: &BuiltScene, simulation: &Simulation, list: &mut Vec<Warning>) {
     let size = Size::of(simulation);
-    let large = |g: &RowGap| size.is_large(g.gap, simulation.row_unit(g.row), START_GAP);
+    let name = |row: usize| simulation.problem().describe_row(row);
+    let unit = |row: usize| {
+        joint_unit(scene, simulation.model(), &name(row)).unwrap_or_else(|| simulation.row_unit(row))
+    };
+    // Units are looked for where one counts: a large scene has many rows.
+    let may_be_large = |gap: f64| {
+        ["m", "rad"]
+            .iter()
+            .any(|unit| size.is_large(gap, unit, START_GAP))
+    };
+    let large = |g: &RowGap| may_be_large(g.gap) && size.is_large(g.gap, unit(g.row), START_GAP);
     let mut gaps: Vec<RowGap> = simulation.row_gaps(0.0).filter(large).collect();
     gaps.sort_by(|a, b| b.gap.total_cmp(&a.gap).then(a.row.cmp(&b.row)));
     for gap in gaps.iter().take(MOST) {
-        let name = simulation.problem().describe_row(gap.row);
-        let (far, unit) = (short(gap.gap), simulation.row_unit(gap.row));
+        let (name, far, unit) = (name(gap.row), short(gap.gap), unit(gap.row));
         let (message, keys, help) = if gap.one_sided {
             (
                 format!("{name} starts {far} {unit} outside its limit"),

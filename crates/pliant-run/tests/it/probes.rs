@@ -305,3 +305,29 @@ fn expressions_without_a_value_are_said() {
         "{warning}"
     );
 }
+
+/// Forces of what turns are torques: the unit of each column is that of its coordinate.
+#[test]
+fn forces_have_the_unit_of_their_coordinate() {
+    let text = "(gravity: (0, -9.81, 0), run: (duration: 0.02, step: 0.01), nodes: [
+        Bodies(name: \"a\", bodies: [(position: (1, 0, 0), shape: Sphere(0.1), mass: 1)]),
+        Bodies(name: \"b\", bodies: [(position: (3, 0, 0), shape: Sphere(0.1), mass: 1)]),
+        Bodies(name: \"d\", bodies: [(position: (5, 0, 0), shape: Sphere(0.1), mass: 1)])],
+    joints: [
+        (name: \"c\", kind: Cylindrical, b: Body(\"a\", 0), at: (0, 0, 0),
+            friction: [(coefficient: 0.1, radius: 0.01)]),
+        (name: \"h\", kind: Hinge, b: Body(\"b\", 0), at: (3, 0, 0), friction: [(force: 0.1)]),
+        (name: \"k\", kind: Hinge, b: Body(\"d\", 0), at: (5, 0, 0))],
+    gears: [(name: \"g\", first: \"h.angle\", second: \"k.angle\", ratio: 1)],
+    events: [(name: \"off\", when: \"$t > 0.005\", do: [Release(\"g\")])],
+    record: [Force(\"c.friction 0\"), Force(\"h.friction 0\"), Force(\"g\")])";
+    let runner = runner(text);
+    let outcome = runner.run(|_| {});
+    let table = files(&outcome)["probes.csv"].clone();
+    // A gear is called by its name, also where it is released.
+    assert_eq!(
+        table.lines().next(),
+        Some("time_s,c.friction 0.force_x_N,c.friction 0.force_y_Nm,h.friction 0.force_Nm,g.force")
+    );
+    assert_eq!(outcome.summary.events["off"].count, 1);
+}

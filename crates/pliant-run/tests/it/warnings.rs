@@ -99,6 +99,32 @@ fn a_start_outside_a_limit() {
     assert!(list[0].starts_with("warning: `j.lower limit 0`, element 0 starts 0.5 m outside its limit"));
     assert_eq!(pointed_at(&list[0]), "[(lower: 0.5)]");
     assert!(warned(&LIMIT.replace("lower: 0.5", "lower: -0.5")).is_empty());
+    // Of what turns it is an angle.
+    let hinge = LIMIT
+        .replace("Slider", "Hinge")
+        .replace("lower: 0.5", "upper: -0.01");
+    let list = warned(&hinge);
+    assert!(
+        list[0].starts_with("warning: `j.upper limit 0`, element 0 starts 0.01 rad outside its limit"),
+        "{list:?}"
+    );
+}
+
+/// An energy without a value at the start is one of a force field that the user can name.
+#[test]
+fn an_endless_energy_at_the_start_is_that_of_its_force_field() {
+    let text = "(run: (duration: 0.1, step: 0.01), nodes: [
+        Particles(name: \"p\", positions: [(1e10, 0, 0)], mass: 1),
+        Mapped(name: \"r\", parents: [\"p\"], mapping: Distance(pairs: [(0, (0, 0, 0))], rest: 0.75)),
+    ], force_fields: [(name: \"soft\", on: \"r\", law: Stiffness(1)),
+        (name: \"r\", on: \"r\", law: Stiffness(1e300))])";
+    let error = checked(text).unwrap_err().to_string();
+    assert!(
+        error.starts_with("error: the energy of the force field `r` is inf at the start"),
+        "{error}"
+    );
+    assert_eq!(pointed_at(&error), "Stiffness(1e300)");
+    assert!(error.contains("= help: give it a smaller stiffness"), "{error}");
 }
 
 #[test]

@@ -10,11 +10,8 @@ use pliant::model::{ConstantForce, Space, Treatment};
 use pliant_expression::Program;
 
 /// Adds the force field of each actuator that acts on a node.
-pub(super) fn add_actuators(builder: &mut Builder<'_>, scene: &Scene) -> Result<()> {
-    scene
-        .actuators
-        .iter()
-        .try_for_each(|spec| add_actuator(builder, spec))
+pub(super) fn add_actuators<'a>(builder: &mut Builder<'a>, scene: &'a Scene) -> Result<()> {
+    builder.each_entry("actuators", &scene.actuators, add_actuator)
 }
 
 fn add_actuator(builder: &mut Builder<'_>, spec: &ActuatorSpec) -> Result<()> {

@@ -2,7 +2,7 @@
 //! about.
 
 use crate::SceneError;
-use crate::source::{SourceText, Where};
+use crate::source::{Source, Where};
 use pliant::collision::ContactError;
 use pliant::continuum::ContinuumError;
 use pliant::model::{Field, ModelError};
@@ -149,8 +149,8 @@ fn subject(error: &ModelError) -> (&str, &'static [&'static str], Option<usize>)
         ModelError::Size { name, field, .. } | ModelError::Matrix { name, field, .. } => {
             (name, keys(*field), None)
         }
-        ModelError::ZeroQuaternion { name, .. } => (name, &["rotation"], None),
-        ModelError::Inertia { name, .. } => (name, &["inertia"], None),
+        ModelError::ZeroQuaternion { name, element } => (name, &["rotation"], Some(*element)),
+        ModelError::Inertia { name, element, .. } => (name, &["inertia"], Some(*element)),
         ModelError::Bounds { name, .. } => (name, &["bounds"], None),
         ModelError::DuplicateName { name }
         | ModelError::Element { name, .. }
@@ -172,8 +172,13 @@ fn subject(error: &ModelError) -> (&str, &'static [&'static str], Option<usize>)
     }
 }
 
+/// The element that an error is about, if it is about one.
+pub(super) fn element_of(error: &ModelError) -> Option<usize> {
+    subject(error).2
+}
+
 /// A complaint of the model at the place of its argument, or else of the name that it bears.
-pub(super) fn model_error(source: &SourceText, error: ModelError) -> SceneError {
+pub(super) fn model_error(source: Source<'_>, error: ModelError) -> SceneError {
     let (name, keys, index) = subject(&error);
     // Parts name what they make `part.something`.
     let part = name.split_once('.').map_or(name, |(part, _)| part);
@@ -209,7 +214,7 @@ fn has_argument(error: &ModelError) -> bool {
 
 /// A complaint about a solid, a sheet or a rod, at the key of its argument, or else at `key`.
 pub(super) fn continuum_error(
-    source: &SourceText,
+    source: Source<'_>,
     name: &str,
     key: &str,
     error: ContinuumError,
@@ -253,7 +258,7 @@ pub(super) fn continuum_error(
 }
 
 /// A complaint of the collision geometry: at `key` where it is about a number, else at the shape.
-pub(super) fn contact_error(source: &SourceText, name: &str, key: &str, error: &ContactError) -> SceneError {
+pub(super) fn contact_error(source: Source<'_>, name: &str, key: &str, error: &ContactError) -> SceneError {
     use ContactError as E;
     let key = match error {
         E::NotFinite { .. } | E::OutOfRange { .. } => key,

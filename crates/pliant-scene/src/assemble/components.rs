@@ -10,16 +10,10 @@ use crate::source::Where;
 use crate::{Amount, Course, OneOrMany, Quantity, Units, Warning};
 use pliant::model::{ComponentId, Level, Mass, NodeId, NodeKind, Rayleigh, Space};
 
-pub(super) fn add_components(builder: &mut Builder<'_>, scene: &Scene) -> Result<()> {
-    scene.masses.iter().try_for_each(|spec| mass(builder, spec))?;
-    scene
-        .force_fields
-        .iter()
-        .try_for_each(|spec| laws::force_field(builder, spec))?;
-    scene
-        .constraints
-        .iter()
-        .try_for_each(|spec| constraint(builder, spec))?;
+pub(super) fn add_components<'a>(builder: &mut Builder<'a>, scene: &'a Scene) -> Result<()> {
+    builder.each_entry("masses", &scene.masses, mass)?;
+    builder.each_entry("force_fields", &scene.force_fields, laws::force_field)?;
+    builder.each_entry("constraints", &scene.constraints, constraint)?;
     scene.rayleigh.iter().try_for_each(|spec| rayleigh(builder, spec))
 }
 
@@ -121,12 +115,13 @@ fn rayleigh(builder: &mut Builder<'_>, spec: &RayleighSpec) -> Result<()> {
 }
 
 /// Holds what is fixed. Returns warnings of velocities that do not count for it.
-pub(super) fn fixed(builder: &mut Builder<'_>, scene: &Scene) -> Result<Vec<Warning>> {
+pub(super) fn fixed<'a>(builder: &mut Builder<'a>, scene: &'a Scene) -> Result<Vec<Warning>> {
     let mut warnings = Vec::new();
-    for spec in &scene.fixed {
+    builder.each_entry("fixed", &scene.fixed, |builder, spec| {
         hold(builder, spec)?;
         warnings.extend(begin(builder)?);
-    }
+        Ok(())
+    })?;
     Ok(warnings)
 }
 

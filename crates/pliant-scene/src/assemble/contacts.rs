@@ -71,7 +71,7 @@ fn shortest_turn(to: Vec3) -> rotation::Quaternion {
 }
 
 /// All colliders; none if the scene has none.
-pub(super) fn world(builder: &mut Builder<'_>, scene: &Scene) -> Result<Option<World>> {
+pub(super) fn world<'a>(builder: &mut Builder<'a>, scene: &'a Scene) -> Result<Option<World>> {
     let mut making = Making {
         world: World::new(),
         materials: BTreeMap::from([(DEFAULT, MaterialId::default())]),
@@ -80,7 +80,7 @@ pub(super) fn world(builder: &mut Builder<'_>, scene: &Scene) -> Result<Option<W
     };
     materials::materials(builder, scene, &mut making)?;
     groups(builder, scene, &mut making)?;
-    for spec in &scene.colliders {
+    builder.each_entry("colliders", &scene.colliders, |builder, spec| {
         let name = name(spec);
         if making.named.contains_key(name) {
             let message = format!("the name `{name}` is used twice among the colliders");
@@ -95,7 +95,8 @@ pub(super) fn world(builder: &mut Builder<'_>, scene: &Scene) -> Result<Option<W
             ids.push(added.map_err(|e| builder.contact_error(name, "margin", &e))?);
         }
         making.named.insert(name, ids);
-    }
+        Ok(())
+    })?;
     ignored(builder, scene, &mut making)?;
     builder.colliders = named_sides(&making);
     if let Err(error) = making.world.check_foundations() {

@@ -41,9 +41,9 @@ pub(super) fn joints_of(builder: &mut Builder<'_>, names: &[String]) -> Result<(
 }
 
 /// Makes the joints that are left, and the gears.
-pub(super) fn add_joints(builder: &mut Builder<'_>, scene: &Scene) -> Result<()> {
+pub(super) fn add_joints<'a>(builder: &mut Builder<'a>, scene: &'a Scene) -> Result<()> {
     (0..scene.joints.len()).try_for_each(|index| add_joint(builder, index))?;
-    scene.gears.iter().try_for_each(|gear| add_gear(builder, gear))
+    builder.each_entry("gears", &scene.gears, add_gear)
 }
 
 /// Makes a joint of the scene, if it is not made yet.
@@ -52,8 +52,10 @@ fn add_joint(builder: &mut Builder<'_>, index: usize) -> Result<()> {
     if !builder.made_joints.insert(index) {
         return Ok(());
     }
-    let joint = joint(builder, spec)?;
-    add(builder, index, &spec.name, joint)
+    builder.within("joints", index, |builder| {
+        let joint = joint(builder, spec)?;
+        add(builder, index, &spec.name, joint)
+    })
 }
 
 /// Adds a joint of the scene to the model.

@@ -1,5 +1,6 @@
 //! Independent nodes.
 
+use super::blame::{element_of, model_error};
 use super::{Builder, Result, shapes, starts};
 use crate::schema::{Bodies, Body, Particles, Rotation, Scalars, Triple};
 use crate::source::Where;
@@ -112,14 +113,15 @@ pub(super) fn add_scalars(builder: &mut Builder<'_>, spec: &Scalars) -> Result<(
 pub(super) fn add_bodies(builder: &mut Builder<'_>, spec: &Bodies) -> Result<()> {
     let name = spec.name.as_str();
     let mut list = Vec::new();
-    for body in &spec.bodies {
+    for (place, body) in spec.bodies.iter().enumerate() {
+        builder.source = builder.source.in_part("bodies", place);
         match &body.repeat {
-            None => list.push((body, None)),
+            None => list.push((place, body, None)),
             Some(count) => {
                 let at = Where::Field(name, "repeat");
                 let count = builder.count(count, 1, at)?;
                 builder.check_size(at, list.len().saturating_add(count))?;
-                list.extend((0..count).map(|i| (body, Some(i))));
+                list.extend((0..count).map(|i| (place, body, Some(i))));
             }
         }
     }
@@ -128,7 +130,8 @@ pub(super) fn add_bodies(builder: &mut Builder<'_>, spec: &Bodies) -> Result<()>
     let mut masses = Vec::new();
     let mut solids = Vec::new();
     let mut velocities = Vec::new();
-    for (body, index) in &list {
+    for (place, body, index) in &list {
+        builder.source = builder.source.in_part("bodies", *place);
         builder.index = *index;
         let solid = shapes::solid(builder, name, body);
         let pose = pose(builder, name, body);
@@ -158,19 +161,42 @@ pub(super) fn add_bodies(builder: &mut Builder<'_>, spec: &Bodies) -> Result<()>
         solids.push((solid.picture, solid.outline));
         velocities.push((linear, angular));
     }
+    builder.source.home.part = None;
+    // A complaint about an element is one about the body that it is written as.
+    let of_body = |builder: &Builder<'_>, element: Option<usize>, error| {
+        let body = element.and_then(|element| list.get(element));
+        let source = match body {
+            Some((place, ..)) => builder.source.in_part("bodies", *place),
+            None => builder.source,
+        };
+        model_error(source, error)
+    };
     let node = builder
         .model
         .add_rigid_bodies(name, &poses)
-        .map_err(|e| builder.model_error(e))?;
+        .map_err(|e| of_body(builder, element_of(&e), e))?;
     for (element, ((picture, outline), (linear, angular))) in solids.into_iter().zip(velocities).enumerate() {
         builder.picture.bodies.push((node, element, picture));
         builder.outlines.insert((node, element), outline);
         builder
             .model
             .set_body_velocity(node, element, linear, angular)
-            .map_err(|e| builder.model_error(e))?;
+            .map_err(|e| of_body(builder, Some(element), e))?;
     }
-    add_mass(builder, &format!("{name}.mass"), node, Mass::Rigid(masses))
+    // The model checks each body by itself, and so does not know which one it is.
+    let wrong = masses
+        .iter()
+        .position(|rigid| rigid.mass.is_nan() || rigid.mass <= 0.0);
+    let added = builder
+        .model
+        .add_mass(&format!("{name}.mass"), node, Mass::Rigid(masses));
+    added.map(drop).map_err(|error| {
+        let error = match (element_of(&error), wrong) {
+            (None, Some(wrong)) => error.at(wrong, list.len()),
+            _ => error,
+        };
+        of_body(builder, element_of(&error), error)
+    })
 }
 
 fn pose(builder: &Builder<'_>, name: &str, body: &Body) -> Result<Pose> {

@@ -60,6 +60,7 @@ impl Parameters {
 impl Builder<'_> {
     /// Evaluates the parameters; those of `settings` win.
     pub(super) fn parameters(&mut self, scene: &Scene, settings: &Settings) -> Result<()> {
+        self.check_names(scene)?;
         let all = written(scene, settings)?;
         let order = match order(&all) {
             Ok(order) => order,
@@ -77,6 +78,26 @@ impl Builder<'_> {
             }
         }
         self.parameters.order = order;
+        Ok(())
+    }
+
+    /// Refuses parameters that no expression can name, or that would be taken for something else.
+    fn check_names(&self, scene: &Scene) -> Result<()> {
+        for name in scene.parameters.keys() {
+            let why = match name.as_str() {
+                "t" => "`$t` is the time".to_owned(),
+                "i" => "`$i` counts what is repeated".to_owned(),
+                "pi" => "`pi` is the number 3.14159..".to_owned(),
+                "" => "expressions could not name it".to_owned(),
+                name if !is_usable(name) => format!("expressions could not name it `${name}`"),
+                _ => continue,
+            };
+            let message = format!("a parameter cannot be called \"{name}\": {why}");
+            let help = "names are of letters, digits and underscores, such as `length_2`; parts of them may \
+                        be joined by points, as in `arm.length`";
+            let places = [Where::Within("parameters", name), Where::Key("parameters")];
+            return self.wrong(&places, message, Some(help.to_owned()));
+        }
         Ok(())
     }
 
@@ -196,6 +217,15 @@ impl Builder<'_> {
         let given = given.find(|(given, _)| given == name).map(|(_, number)| number);
         given.or_else(|| self.scene.parameters.get(name))
     }
+}
+
+/// Whether a name can stand behind a `$`: words with points between them, each but the first of which
+/// begins with no digit.
+fn is_usable(name: &str) -> bool {
+    let is_word = |word: &str| !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || c == '_');
+    let mut words = name.split('.');
+    words.next().is_some_and(is_word)
+        && words.all(|word| is_word(word) && !word.starts_with(|c: char| c.is_numeric()))
 }
 
 fn refused(name: &str, message: String, help: Option<String>) -> SceneError {

@@ -9,6 +9,7 @@ use serde::de::{
     DeserializeSeed, Deserializer, EnumAccess, Error, Expected, IntoDeserializer, MapAccess, SeqAccess,
     Unexpected, VariantAccess, Visitor,
 };
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::slice::Iter;
 
@@ -193,6 +194,11 @@ impl<'de> Deserializer<'de> for &'de Tree {
     fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
         match &self.content {
             Content::Map(entries) => {
+                let mut known = BTreeSet::new();
+                if let Some(second) = entries.iter().find(|entry| !known.insert(entry.key.as_str())) {
+                    let message = format!("the name `{}` is given twice", second.key);
+                    return Err(Complaint::other(message).at(&second.key_range));
+                }
                 let mut entries = Entries {
                     entries: entries.iter(),
                     last: None,

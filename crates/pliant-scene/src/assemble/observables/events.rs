@@ -108,7 +108,7 @@ impl<'a> Room<'_, 'a> {
         if let Some((.., handle)) = builder.joints.iter().find(|(_, own, ..)| own == name) {
             return Ok(handle.rows.iter().chain(&handle.attached).copied().collect());
         }
-        match builder.model.component_named(name) {
+        match builder.component(name) {
             Some(ComponentId::Mass(_)) => {
                 let message = format!("`{name}` is a mass, which cannot be released");
                 builder.wrong(&places, message, None)

@@ -484,7 +484,7 @@ impl<'a> Room<'_, 'a> {
         if let Some(joint) = self.joint(name) {
             return self.elements(index, of, 1, |_| things::joint_forces(joint));
         }
-        let Some(component) = builder.model.component_named(name) else {
+        let Some(component) = builder.component(name) else {
             let help = suggest::hint(name, "forces", self.forces());
             let message = format!("`{name}` is no constraint, force field or joint");
             return builder.wrong(&places(index, name), message, help);

@@ -239,9 +239,15 @@ pub(super) fn forces(builder: &Builder<'_>, component: ComponentId, element: usi
         "m^3" => "Pa",
         _ => "",
     };
+    let axes = joint_axes(builder, node);
     let number = |(k, name): (usize, String)| {
         let index = element.saturating_mul(size).saturating_add(k);
-        let unit = if name.starts_with("torque") { "Nm" } else { unit };
+        let unit = match axes.as_ref().and_then(|axes| axes.get(k)) {
+            Some(axis) if axis_unit(axis) == "m" => "N",
+            Some(_) => "Nm",
+            None if name.starts_with("torque") => "Nm",
+            None => unit,
+        };
         Quantity::new(name, unit, Observable::Force { component, index })
     };
     names.into_iter().enumerate().map(number).collect()
@@ -360,6 +366,23 @@ pub(in crate::assemble) fn unit(builder: &Builder<'_>, node: NodeId) -> &'static
             None => return "",
         }
     }
+}
+
+/// The axes of a node that a joint made of several of its coordinates: those that it holds, its
+/// rotation, and what slides in it. Each has a unit of its own.
+fn joint_axes(builder: &Builder<'_>, node: NodeId) -> Option<Vec<&'static JointAxis>> {
+    let name = builder.model.node(node).name.as_str();
+    builder.joints.iter().find_map(|(_, joint, kind, handle)| {
+        if handle.held == Some(node) {
+            return Some(kind.held_axes().iter().collect());
+        }
+        let part = name.strip_prefix(joint.as_str())?.strip_prefix('.')?;
+        match part {
+            "rotation" => Some(vec![&JointAxis::Rotation(0); 3]),
+            part if part.starts_with("slip ") => Some(kind.sliding()?.0.iter().collect()),
+            _ => None,
+        }
+    })
 }
 
 /// The unit of a node that is a free coordinate of a joint.

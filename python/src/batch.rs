@@ -11,7 +11,7 @@ mod turn;
 
 use crate::arrays::{self, Numbers, Vector};
 use crate::end::End;
-use crate::joint_space::{self, Part};
+use crate::joint_space::Part;
 use crate::live::Table;
 use crate::lock::Broken;
 use crate::model::Model;

@@ -119,13 +119,13 @@ fn print(text: &str) {
 
 /// Tells the first error of standard output.
 fn note_printed(printed: std::io::Result<()>) {
-    match printed {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            if !IS_OUTPUT_LOST.swap(true, Ordering::Relaxed) {
-                complain(&format!("error: cannot write to standard output: {error}"));
-            }
-        }
-        _ => {}
+    let lost = printed
+        .err()
+        .filter(|error| error.kind() != std::io::ErrorKind::BrokenPipe);
+    if let Some(error) = lost
+        && !IS_OUTPUT_LOST.swap(true, Ordering::Relaxed)
+    {
+        complain(&format!("error: cannot write to standard output: {error}"));
     }
 }
 

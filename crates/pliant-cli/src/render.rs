@@ -134,7 +134,7 @@ fn prepare(arguments: &Render) -> Result<(Runner, Rendering), SceneError> {
 }
 
 /// Where pictures go.
-struct Place {
+struct Destination {
     /// As the user calls it.
     path: PathBuf,
     /// The file or directory itself.
@@ -142,7 +142,7 @@ struct Place {
 }
 
 /// The file of the picture, or the directory of the frames, which may be written.
-fn place(arguments: &Render) -> Result<Place, Refusal> {
+fn place(arguments: &Render) -> Result<Destination, Refusal> {
     let stem = arguments.scene.path.file_stem().unwrap_or_default();
     let given = arguments.output.clone();
     if arguments.frames {
@@ -151,7 +151,7 @@ fn place(arguments: &Render) -> Result<Place, Refusal> {
         let path = given.unwrap_or_else(|| Path::new("out").join(folder));
         check_folder(&path)?;
         let target = path.clone();
-        return Ok(Place { path, target });
+        return Ok(Destination { path, target });
     }
     let default = || {
         let mut file = stem.to_owned();
@@ -160,7 +160,7 @@ fn place(arguments: &Render) -> Result<Place, Refusal> {
     };
     let path = given.unwrap_or_else(default);
     let target = picture_file(&path, "png")?;
-    Ok(Place { path, target })
+    Ok(Destination { path, target })
 }
 
 /// Draws what is asked for; a sentence on what to do with it.
@@ -168,9 +168,9 @@ fn draw(
     arguments: &Render,
     rendering: &Rendering,
     outcome: &Outcome,
-    place: &Place,
+    place: &Destination,
 ) -> Result<String, RenderError> {
-    let Place { path, target } = place;
+    let Destination { path, target } = place;
     if !arguments.frames {
         let time = rendering.picture(outcome, arguments.time.unwrap_or(f64::INFINITY), target)?;
         return Ok(format!("{}: t = {} s\n", path.display(), number(time)));

@@ -20,7 +20,7 @@ pub(crate) const MOST_ELEMENTS: usize = 1_000_000;
 /// The most attributes of an element. Formats have some thirty.
 pub(crate) const MOST_ATTRIBUTES: usize = 200;
 
-/// What to do about a file of xacro.
+/// Advice about a file of xacro.
 pub(crate) const XACRO: &str = "files of xacro must be expanded first: `xacro robot.urdf.xacro > robot.urdf`";
 
 /// The most guesses of what was meant by unknown names.

@@ -619,7 +619,7 @@ fn nodes<'a>(builder: &mut Builder<'a>, scene: &'a Scene) -> Result<()> {
             .set_gravity(gravity)
             .map_err(|e| builder.model_error(e))?;
     }
-    builder.each_entry("nodes", &scene.nodes, |builder, node| {
+    entries::each(builder, "nodes", &scene.nodes, |builder, node| {
         match node {
             Node::Particles(node) => nodes::add_particles(builder, node),
             Node::Scalars(node) => nodes::add_scalars(builder, node),

@@ -474,7 +474,7 @@ impl std::fmt::Debug for Error {
 }
 
 /// The row that turns, in words.
-/// What a search for rest missed.
+/// The equation that a search for rest missed.
 fn no_equilibrium(what: &str, report: &EquilibriumReport, tolerance: &f64) -> String {
     let (iterations, residual) = (report.iterations, report.residual);
     if residual <= *tolerance {

@@ -100,7 +100,7 @@ fn mistakes_have_a_code_and_a_suggestion() {
     assert!(out(&ran).contains("free"), "{}", err(&ran));
 }
 
-/// What an earlier search left and this one does not find would be taken for its own.
+/// Files that an earlier search left and this one does not find would be taken for its own.
 #[test]
 fn modes_of_an_earlier_search_do_not_stay() {
     let dir = tempfile::tempdir().unwrap();

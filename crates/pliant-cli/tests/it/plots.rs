@@ -317,7 +317,7 @@ fn pictures_follow_links_and_replace_no_pipe() {
     assert!(!path("nothing.svg").exists());
 }
 
-/// What cannot be written to standard output is an error of every command.
+/// Text that cannot be written to standard output is an error of every command.
 #[cfg(unix)]
 #[test]
 fn lost_output_is_an_error() {

@@ -247,12 +247,13 @@ impl World {
     }
 }
 
-/// Whether rigid parts slide past each other along a face. Parts that are nearer than their margin do
-/// where none of their touches is one of that face, as an edge and the side of the next tile: that
-/// one bears, or is going to.
+/// Whether rigid parts slide past each other along a face. Parts that are nearer than their margin
+/// do where none of their touches is one of that face, as an edge and the side of the next tile:
+/// that one bears, or is going to.
 ///
-/// What is supported does not fall: the velocities of the start, without what gravity alone would add
-/// to them, may keep parts apart, too. What falls past an edge after all is found behind the step.
+/// A body that is supported does not fall: the velocities of the start, without what gravity alone
+/// would add to them, may keep parts apart, too. What falls past an edge after all is found behind
+/// the step.
 pub(super) fn passes(pieces: &Pieces, pair: Pair, [a, b]: [&Part<'_>; 2], touches: &[Touch]) -> bool {
     let [p, q] = [pair.i, pair.j].map(|k| &pieces.placed[k]);
     let near = touches.iter().any(|t| t.gap <= pair.margin);

@@ -93,8 +93,8 @@ pub(super) struct Pieces {
     primitives: Vec<Polytope>,
     /// The shape of each element, and what moves each collider.
     pub(super) places: Vec<Placement>,
-    /// What gravity alone adds to the velocities of bodies over the horizon (m/s), where these are
-    /// predictions; zero where they are those of a motion that was found.
+    /// Change that gravity alone makes to the velocities of bodies over the horizon (m/s), where
+    /// these are predictions; zero where they are those of a motion that was found.
     pub(super) fall: Vec3,
     built: bool,
 }

@@ -40,7 +40,7 @@ struct Law {
     damping: f64,
 }
 
-/// What is kept of an actuator for keyframes.
+/// The part of an actuator that is kept for keyframes.
 pub(super) struct Driver {
     /// None if it was not taken.
     pub(super) name: Option<String>,

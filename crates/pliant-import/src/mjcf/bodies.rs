@@ -35,7 +35,7 @@ pub(super) const PARTS: [&str; 11] = [
 pub(super) struct Named {
     bodies: HashSet<String>,
     joints: HashSet<String>,
-    /// Those of geoms that were read.
+    /// Names of geoms that were read.
     geoms: HashSet<String>,
 }
 

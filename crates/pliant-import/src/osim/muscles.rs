@@ -10,7 +10,7 @@ type Result<T> = std::result::Result<T, ImportError>;
 
 /// A kind of muscle whose curves scenes have.
 struct Kind {
-    /// What OpenSim calls it.
+    /// The name that OpenSim has for it.
     tag: &'static str,
     curves: &'static str,
     /// Time constants of activation and deactivation where the file has none (s).
@@ -100,7 +100,8 @@ const KNOWN: [&str; 17] = [
     "fv_linear_extrap_threshold",
 ];
 
-/// Reads a muscle: one of Thelen or Millard et al. pulls; of others there is the length of the path.
+/// Reads a muscle: one of Thelen or Millard et al. pulls; of others there is the length of the
+/// path.
 pub(super) fn read_muscle(reader: &mut ModelReader<'_>, of: usize, kind: &str) -> Result<()> {
     let spot = reader.spot(of);
     let course = match super::paths::read_path(reader, of)? {

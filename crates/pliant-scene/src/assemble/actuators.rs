@@ -1,7 +1,7 @@
 //! Forces of actuators.
 
 use super::observables;
-use super::{Builder, InputCourse, Result};
+use super::{Builder, InputCourse, Result, entries};
 use crate::quantity::Acting;
 use crate::schema::{ActuatorSpec, Scene};
 use crate::signal::OUTPUT;
@@ -11,7 +11,7 @@ use pliant_expression::Program;
 
 /// Adds the force field of each actuator that acts on a node.
 pub(super) fn add_actuators<'a>(builder: &mut Builder<'a>, scene: &'a Scene) -> Result<()> {
-    builder.each_entry("actuators", &scene.actuators, add_actuator)
+    entries::each(builder, "actuators", &scene.actuators, add_actuator)
 }
 
 fn add_actuator(builder: &mut Builder<'_>, spec: &ActuatorSpec) -> Result<()> {

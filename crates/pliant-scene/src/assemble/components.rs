@@ -1,7 +1,7 @@
 //! Masses, force fields, constraints and fixed coordinates.
 
 use super::values::{describe, owner};
-use super::{Builder, Hold, Result, courses, frames, laws, nodes, selections};
+use super::{Builder, Hold, Result, courses, entries, frames, laws, nodes, selections};
 use crate::quantity::{Acting, Any, Pure};
 use crate::schema::{
     Axis, BoundsSpec, ConstraintSpec, Elements, FixedSpec, LevelSpec, MassSpec, RayleighSpec, Scene,
@@ -11,9 +11,9 @@ use crate::{Amount, Course, OneOrMany, Quantity, Units, Warning};
 use pliant::model::{ComponentId, Level, Mass, NodeId, NodeKind, Rayleigh, Space};
 
 pub(super) fn add_components<'a>(builder: &mut Builder<'a>, scene: &'a Scene) -> Result<()> {
-    builder.each_entry("masses", &scene.masses, mass)?;
-    builder.each_entry("force_fields", &scene.force_fields, laws::force_field)?;
-    builder.each_entry("constraints", &scene.constraints, constraint)?;
+    entries::each(builder, "masses", &scene.masses, mass)?;
+    entries::each(builder, "force_fields", &scene.force_fields, laws::force_field)?;
+    entries::each(builder, "constraints", &scene.constraints, constraint)?;
     scene.rayleigh.iter().try_for_each(|spec| rayleigh(builder, spec))
 }
 
@@ -117,7 +117,7 @@ fn rayleigh(builder: &mut Builder<'_>, spec: &RayleighSpec) -> Result<()> {
 /// Holds what is fixed. Returns warnings of velocities that do not count for it.
 pub(super) fn fixed<'a>(builder: &mut Builder<'a>, scene: &'a Scene) -> Result<Vec<Warning>> {
     let mut warnings = Vec::new();
-    builder.each_entry("fixed", &scene.fixed, |builder, spec| {
+    entries::each(builder, "fixed", &scene.fixed, |builder, spec| {
         hold(builder, spec)?;
         warnings.extend(begin(builder)?);
         Ok(())
@@ -125,8 +125,8 @@ pub(super) fn fixed<'a>(builder: &mut Builder<'a>, scene: &'a Scene) -> Result<V
     Ok(warnings)
 }
 
-/// Lets coordinates begin with the velocity of the last hold, if it holds from the start, so that they
-/// go the whole way from there on: a warning if they are given another one.
+/// Lets coordinates begin with the velocity of the last hold, if it holds from the start, so that
+/// they go the whole way from there on: a warning if they are given another one.
 fn begin(builder: &mut Builder<'_>) -> Result<Option<Warning>> {
     let Some(hold) = builder.holds.last().filter(|hold| hold.from == 0.0) else {
         return Ok(None);

@@ -6,7 +6,7 @@ mod tied;
 
 use super::mesh_files::count_entries;
 use super::outlines::Outline;
-use super::{Builder, Result, components, joints, nodes, outlines, selections};
+use super::{Builder, Result, components, entries, joints, nodes, outlines, selections};
 use crate::Amount;
 use crate::picture::DrawnCollider;
 use crate::schema::{BodiesColliderSpec, ColliderSpec, OverlapSpec, Scene, SleepingSpec, SurfaceContactSpec};
@@ -80,7 +80,7 @@ pub(super) fn world<'a>(builder: &mut Builder<'a>, scene: &'a Scene) -> Result<O
     };
     materials::materials(builder, scene, &mut making)?;
     groups(builder, scene, &mut making)?;
-    builder.each_entry("colliders", &scene.colliders, |builder, spec| {
+    entries::each(builder, "colliders", &scene.colliders, |builder, spec| {
         let name = name(spec);
         if making.named.contains_key(name) {
             let message = format!("the name `{name}` is used twice among the colliders");

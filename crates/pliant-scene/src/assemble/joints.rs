@@ -2,7 +2,7 @@
 
 use super::joint_limits::{self, damping};
 use super::values::{describe, owner};
-use super::{Builder, Result, components, courses, nodes, starts, swing};
+use super::{Builder, Result, components, courses, entries, nodes, starts, swing};
 use crate::schema::{
     FrictionSpec, GearSpec, JointKindSpec, JointSpec, LevelSpec, MotorSpec, Scene, SideFrameSpec, SideSpec,
 };
@@ -43,7 +43,7 @@ pub(super) fn joints_of(builder: &mut Builder<'_>, names: &[String]) -> Result<(
 /// Makes the joints that are left, and the gears.
 pub(super) fn add_joints<'a>(builder: &mut Builder<'a>, scene: &'a Scene) -> Result<()> {
     (0..scene.joints.len()).try_for_each(|index| add_joint(builder, index))?;
-    builder.each_entry("gears", &scene.gears, add_gear)
+    entries::each(builder, "gears", &scene.gears, add_gear)
 }
 
 /// Makes a joint of the scene, if it is not made yet.
@@ -52,7 +52,7 @@ fn add_joint(builder: &mut Builder<'_>, index: usize) -> Result<()> {
     if !builder.made_joints.insert(index) {
         return Ok(());
     }
-    builder.within("joints", index, |builder| {
+    entries::within(builder, "joints", index, |builder| {
         let joint = joint(builder, spec)?;
         add(builder, index, &spec.name, joint)
     })

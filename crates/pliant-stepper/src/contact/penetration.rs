@@ -20,7 +20,7 @@ use pliant_solvers::{Solution, Status};
 
 /// Violation of hard rows (m, rad) that a correction of overlap may leave: that of the next step,
 /// which takes it back by a velocity, is a billionth of a metre in a hundredth of a second.
-const BENT: f64 = 1e-11;
+const OFF_JOINTS: f64 = 1e-11;
 
 /// Rounds of corrections of overlap: turning a body may bring others of its corners down.
 const CORRECTIONS: usize = 5;
@@ -262,11 +262,11 @@ pub(crate) fn recover_overlap(
             most: shallow,
         };
         system.corrections.behind.margin = lost;
-        let bent = violation(system, &end.state).max(BENT);
+        let most = violation(system, &end.state).max(OFF_JOINTS);
         let mut has_moved = false;
         for _ in 0..CORRECTIONS {
             // A turn takes bodies off the joints that they turn about, by its square.
-            let asked = asks(system, end, recovery) || has_moved && violation(system, &end.state) > bent;
+            let asked = asks(system, end, recovery) || has_moved && violation(system, &end.state) > most;
             if !asked || !correct(system, start, end, scheme, recovery, report)? {
                 break;
             }

@@ -26,8 +26,8 @@ use std::cell::LazyCell;
 /// take back by a velocity. At `beta = 1` they leave half of it, at `beta = 1/2` all of it.
 const CURVATURE: f64 = 2.0;
 
-/// In times of the change of velocity in a step, the approach up to which a row that acceleration alone
-/// reaches comes to rest: what is slower would rebound for ever, by less than a step makes.
+/// In times of the change of velocity in a step, the approach up to which a row that acceleration
+/// alone reaches comes to rest: what is slower would rebound for ever, by less than a step makes.
 const GENTLE: f64 = 4.0;
 
 /// A hundred roundings, for the arithmetic of a mapping.
@@ -178,10 +178,10 @@ pub(crate) fn gap_at_end(system: &System, state: &State, group: &RowGroup, k: us
     side.sign * (phi - system.row_target(group.first_row + k))
 }
 
-/// Finds the one-sided rows of a step whose velocity is not what their position asks for: those that
-/// an impact turns round, those that are far beyond, and all, unless `by_end` says that positions do
-/// not move by a weighted mean of the velocities at both ends, which turns approach round. The
-/// motion must be evaluated at its start.
+/// Finds the one-sided rows of a step whose velocity is not what their position asks for: those
+/// that an impact turns round, those that are far beyond, and all, unless `by_end` says that
+/// positions do not move by a weighted mean of the velocities at both ends, which turns approach
+/// round. The motion must be evaluated at its start.
 pub(crate) fn find(system: &mut System, motion: &Motion, end: StepEnd) {
     let mut found = std::mem::take(&mut system.rows.lowered.0);
     found.clear();
@@ -269,8 +269,8 @@ fn lowered_row(
     })
 }
 
-/// Accelerations of all nodes (m/s^2, rad/s^2) by those of the independent coordinates; nothing where
-/// these are not known.
+/// Accelerations of all nodes (m/s^2, rad/s^2) by those of the independent coordinates; nothing
+/// where these are not known.
 pub(crate) fn nodal_accelerations(system: &System, independent: &[f64]) -> Vec<f64> {
     if independent.is_empty() {
         return Vec::new();
@@ -289,8 +289,8 @@ pub(crate) fn nodal_accelerations(system: &System, independent: &[f64]) -> Vec<f
 /// Lets rows rebound that a step of length `h` (s) from `start` stopped, though the velocity there
 /// does not reach them: acceleration does. Those are struck that come in with more than [`GENTLE`]
 /// times the change of their velocity in a step, by the accelerations of all nodes in the last one,
-/// where these are known. Others come to rest. `multipliers` are those at the end of the step that stopped them. Whether
-/// there are any.
+/// where these are known. Others come to rest. `multipliers` are those at the end of the step that
+/// stopped them. Whether there are any.
 pub(crate) fn add_struck(
     system: &mut System,
     start: &Motion,

@@ -55,7 +55,7 @@ fn damping_of_ligaments_is_a_force_per_rate_of_strain() {
     );
 }
 
-/// What has a stiffness or a force of zero is left out with a remark, as the scene has no such laws.
+/// A spring or muscle of zero is left out with a remark, as the scene has no such laws.
 #[test]
 fn forces_of_zero_are_left_out() {
     let springs = "<socket_body1>/ground</socket_body1><socket_body2>/bodyset/b</socket_body2>";

@@ -1,7 +1,7 @@
 //! Events: conditions and actions out of the schema.
 
 use super::super::values::owner;
-use super::super::{Builder, Result};
+use super::super::{Builder, Result, entries};
 use super::{Room, breaking};
 use crate::event::{Action, Event, Events};
 use crate::schema::{ActionSpec, EventSpec};
@@ -108,7 +108,7 @@ impl<'a> Room<'_, 'a> {
         if let Some((.., handle)) = builder.joints.iter().find(|(_, own, ..)| own == name) {
             return Ok(handle.rows.iter().chain(&handle.attached).copied().collect());
         }
-        match builder.component(name) {
+        match entries::component(builder, name) {
             Some(ComponentId::Mass(_)) => {
                 let message = format!("`{name}` is a mass, which cannot be released");
                 builder.wrong(&places, message, None)

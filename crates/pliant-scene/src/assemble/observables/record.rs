@@ -1,6 +1,6 @@
 //! Probes of a scene: columns of the table that is recorded.
 
-use super::super::{Builder, Result, frames, selections};
+use super::super::{Builder, Result, entries, frames, selections};
 use super::things::{self, Quantity, Thing};
 use super::variables::check_use;
 use super::{Named, Room};
@@ -484,7 +484,7 @@ impl<'a> Room<'_, 'a> {
         if let Some(joint) = self.joint(name) {
             return self.elements(index, of, 1, |_| things::joint_forces(joint));
         }
-        let Some(component) = builder.component(name) else {
+        let Some(component) = entries::component(builder, name) else {
             let help = suggest::hint(name, "forces", self.forces());
             let message = format!("`{name}` is no constraint, force field or joint");
             return builder.wrong(&places(index, name), message, help);

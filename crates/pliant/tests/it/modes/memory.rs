@@ -1,4 +1,5 @@
-//! Modes of materials with a memory: vibrations are faster than what relaxes, and too small to yield.
+//! Modes of materials with a memory: vibrations are faster than what relaxes, and too small to
+//! yield.
 
 use super::{check, frequencies, modes};
 use pliant::continuum::{ElasticPlastic, Plasticity, PronySeries, PronyTerm, Viscoelastic};
@@ -28,7 +29,7 @@ fn oscillator(law: impl ForceField + 'static, force: f64) -> Model {
     model
 }
 
-/// What has relaxed by seven tenths at rest still swings with all of its modulus.
+/// A spring that has relaxed by seven tenths at rest still swings with all of its modulus.
 #[test]
 fn a_viscoelastic_material_swings_with_its_whole_modulus() {
     let series = PronySeries::new(&[PronyTerm::of_shear(0.05, 0.3), PronyTerm::of_shear(30.0, 0.4)]);
@@ -41,7 +42,7 @@ fn a_viscoelastic_material_swings_with_its_whole_modulus() {
     assert!(found.unbalanced < 1e-9);
 }
 
-/// What yields in shear at `Y/sqrt(3)` and has been sheared beyond it swings elastically.
+/// A block that yields in shear at `Y/sqrt(3)` and has been sheared beyond it swings elastically.
 #[test]
 fn a_yielded_material_swings_elastically() {
     let young = 2.6 * SHEAR;

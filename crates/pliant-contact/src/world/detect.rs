@@ -248,8 +248,8 @@ impl World {
 }
 
 /// Whether rigid parts slide past each other along a face. Parts that are nearer than their margin
-/// do where none of their touches is one of that face, as an edge and the side of the next tile:
-/// that one bears, or is going to.
+/// do where none of their touches is one of that face, and all close by the motion of the start: an
+/// edge that runs to the side of the next tile. Edges that lie on each other bear.
 ///
 /// A body that is supported does not fall: the velocities of the start, without what gravity alone
 /// would add to them, may keep parts apart, too. What falls past an edge after all is found behind
@@ -258,18 +258,18 @@ pub(super) fn passes(pieces: &Pieces, pair: Pair, [a, b]: [&Part<'_>; 2], touche
     let [p, q] = [pair.i, pair.j].map(|k| &pieces.placed[k]);
     let near = touches.iter().any(|t| t.gap <= pair.margin);
     let drift = (q.motion.velocity - p.motion.velocity) * pair.horizon;
+    let falls = [p, q].map(|one| if one.motion.falls { 1.0 } else { 0.0 });
+    let start = drift - pieces.fall * ((falls[1] - falls[0]) * pair.horizon);
     let turning = pair.horizon * (p.motion.spin.norm() * p.reach + q.motion.spin.norm() * q.reach);
     let then = pair.margin - turning;
-    let now = match near {
-        true => pair.margin.min(TOUCH * p.extent.min(q.extent)),
-        false => then,
-    };
-    let is_beside = |n: Vec3| !near || touches.iter().all(|t| t.normal.dot(&n).abs() < ALONG);
-    let falls = [p, q].map(|one| if one.motion.falls { 1.0 } else { 0.0 });
-    let fallen = pieces.fall * ((falls[1] - falls[0]) * pair.horizon);
-    let ways = [drift, drift - fallen];
-    let count = if fallen == Vec3::zeros() { 1 } else { 2 };
-    ways[..count]
-        .iter()
-        .any(|drift| stay_apart(a, b, *drift, [now, then], is_beside))
+    if !near {
+        let way = |drift| stay_apart(a, b, drift, [then; 2], |_| true);
+        return way(drift) || start != drift && way(start);
+    }
+    let touch = pair.margin.min(TOUCH * p.extent.min(q.extent));
+    if touches.iter().any(|t| t.normal.dot(&start) >= -touch) {
+        return false;
+    }
+    let is_beside = |n: Vec3| touches.iter().all(|t| t.normal.dot(&n).abs() < ALONG);
+    stay_apart(a, b, start, [touch, then], is_beside)
 }

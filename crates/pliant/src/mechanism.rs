@@ -55,7 +55,7 @@ const RIGID: f64 = 1e-12;
 /// // Turning the shoulder moves the tip across the line to it.
 /// let from_shoulder = [-0.3f64.sin(), 1.0 + 0.3f64.cos()];
 /// assert!((jacobian[0][0] + from_shoulder[1]).abs() < 1e-12);
-/// assert!((jacobian[0][1] - from_shoulder[0]).abs() < 1e-12);
+/// assert!((jacobian[1][0] - from_shoulder[0]).abs() < 1e-12);
 /// # Ok::<(), Error>(())
 /// ```
 #[derive(Clone, Debug)]

@@ -125,8 +125,8 @@ pub(super) fn fixed<'a>(builder: &mut Builder<'a>, scene: &'a Scene) -> Result<V
     Ok(warnings)
 }
 
-/// Lets coordinates begin with the velocity of the last hold, if it holds from the start, so that
-/// they go the whole way from there on: a warning if they are given another one.
+/// Lets coordinates that move begin with the velocity of the last hold, if it holds from the start:
+/// a warning if they have another one.
 fn begin(builder: &mut Builder<'_>) -> Result<Option<Warning>> {
     let Some(hold) = builder.holds.last().filter(|hold| hold.from == 0.0) else {
         return Ok(None);
@@ -140,17 +140,16 @@ fn begin(builder: &mut Builder<'_>) -> Result<Option<Warning>> {
         let Some(own) = velocities.chunks(size.max(1)).nth(*element) else {
             continue;
         };
-        let pairs = own.iter().zip(&hold.velocity).zip(&hold.coordinates);
-        let differs: Vec<bool> = pairs.map(|((v, to), held)| *held && v != to).collect();
+        let differs = own.iter().zip(&hold.velocity).zip(&hold.coordinates);
+        let differs: Vec<bool> = differs
+            .map(|((v, to), held)| *held && *v != 0.0 && v != to)
+            .collect();
         if differs.contains(&true) {
-            let is_given = own.iter().zip(&differs).any(|(v, differs)| *differs && *v != 0.0);
             let begun = builder
                 .model
                 .set_velocity(hold.node, *element, &differs, &hold.velocity);
             begun.map_err(|e| builder.model_error(e))?;
-            if is_given {
-                other.get_or_insert(*element);
-            }
+            other.get_or_insert(*element);
         }
     }
     Ok(other.map(|element| {

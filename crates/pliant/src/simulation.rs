@@ -351,7 +351,7 @@ impl Simulation {
 
     /// Energies of the present state (J), with those of compliant contacts after the last step: rows
     /// that are driven store their deformation from where they are driven, those of bounded force what
-    /// their bounds leave. [`Model::energies`](pliant_model::Model::energies) knows of neither.
+    /// their bounds leave. [`Problem::energies`](pliant_model::Problem::energies) knows of neither.
     pub fn present_energies(&self) -> Energies {
         let step = Step {
             system: &self.system,

@@ -135,7 +135,7 @@ fn prepare(arguments: &Render) -> Result<(Runner, Rendering), SceneError> {
 
 /// Where pictures go.
 struct Destination {
-    /// As the user calls it.
+    /// The path by which the user calls it, for messages.
     path: PathBuf,
     /// The file or directory itself.
     target: PathBuf,

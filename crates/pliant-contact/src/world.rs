@@ -44,6 +44,8 @@ pub struct World {
     memory: ContactMemory,
     /// The state of rest of each collider; empty if all move.
     rest: Vec<Rest>,
+    /// Gravity that predicted velocities have (m/s^2).
+    gravity: Vec3,
     pieces: Pieces,
     contacts: Vec<Contact>,
     missed: Vec<Contact>,
@@ -67,6 +69,7 @@ impl World {
             foundations: Foundations::default(),
             memory: ContactMemory::default(),
             rest: Vec::new(),
+            gravity: Vec3::zeros(),
             pieces: Pieces::default(),
             contacts: Vec::new(),
             missed: Vec::new(),
@@ -335,6 +338,14 @@ impl World {
         self.rest.extend(rest);
     }
 
+    /// Says that the velocities of [`update`](Self::update) and [`look`](Self::look) are those at the
+    /// end of the horizon under gravity alone (m/s^2), until it is said again; without it they are
+    /// taken as they are. What is supported does not fall: pairs that a face keeps apart without it
+    /// slide past each other.
+    pub fn set_gravity(&mut self, gravity: [f64; 3]) {
+        self.gravity = gravity.into();
+    }
+
     /// The material of the pair of two colliders.
     ///
     /// # Panics
@@ -380,7 +391,7 @@ impl World {
         self.contacts.clear();
         self.work.searched_again = false;
         foundation::prepare(self, model)?;
-        self.pieces.fall = Vec3::from(model.initial_parameters().gravity()) * horizon;
+        self.pieces.fall = self.gravity * horizon;
         self.pieces
             .place(&self.colliders, model, positions, velocities, horizon)?;
         self.broad()?;

@@ -462,7 +462,7 @@ pub(crate) fn field_force(problem: &Problem, state: &State, i: usize, out: &mut 
     let lists = field.component.law.groups().lists(node.count);
     let size = node.space.velocity_size();
     let mut blocks = Blocks::new(lists.iter().map(|l| (l.len() * size, l.len() * size)));
-    let by_shape = field.component.law.add_shape_damping(at, None, 1.0, &mut blocks);
+    let by_shape = field.component.law.add_shape_damping(at, 1.0, &mut blocks);
     if !by_shape && field.component.law.stiffness(at, &mut blocks).is_err() {
         return;
     }

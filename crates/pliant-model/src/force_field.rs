@@ -1,6 +1,5 @@
 //! Force fields: energy, force and its derivatives, or the inverse view, a compliance.
 
-use crate::Past;
 use crate::evaluate::chord;
 use crate::{Blocks, Memory, ModelError, Space};
 use std::fmt::Debug;
@@ -210,14 +209,8 @@ pub trait ForceField: Debug + Send + Sync {
     /// true: damping in proportion to the stiffness is by this one, so that a body that turns as one
     /// is not damped. False, and nothing added (the default), where that is the whole stiffness, as of
     /// coordinates that rotations do not change; laws of deformation gradients have the stress in
-    /// theirs. A law with a memory gets its `past`.
-    fn add_shape_damping(
-        &self,
-        _at: At<'_>,
-        _past: Option<Past<'_>>,
-        _rate: f64,
-        _damping: &mut Blocks,
-    ) -> bool {
+    /// theirs. Laws with a memory are not asked: steps refuse this damping of them.
+    fn add_shape_damping(&self, _at: At<'_>, _rate: f64, _damping: &mut Blocks) -> bool {
         false
     }
 

@@ -55,7 +55,7 @@ impl<'a> From<&'a SourceText> for Source<'a> {
 }
 
 impl Source<'_> {
-    /// The same in an entry of a list of the entry.
+    /// Looks from an entry of a list within the present entry, such as a body of a node.
     pub(crate) fn in_part(self, list: &'static str, index: usize) -> Self {
         let part = Some((list, index));
         let home = Home { part, ..self.home };
@@ -644,7 +644,7 @@ mod tests {
         assert_eq!(found(Where::Within("run", "mass")), None);
     }
 
-    /// Of things with one name, that of the list which is read.
+    /// A name that several entries share is found in the list that is read.
     #[test]
     fn names_are_those_of_the_kind_that_is_read() {
         const SHARED: &str = r#"(

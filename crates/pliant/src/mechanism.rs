@@ -92,7 +92,7 @@ struct Row {
 }
 
 impl Mechanism {
-    /// Of the joints of a simulation, whose handles [`Model::add_joint`] returned.
+    /// Makes the mechanism of the joints of a simulation, whose handles [`Model::add_joint`] returned.
     pub fn new(simulation: &Simulation, joints: &[JointHandle]) -> Self {
         let graph = Graph::of(simulation, joints);
         let (carried, bases) = (graph.carried(joints), graph.bases());
@@ -150,11 +150,12 @@ impl Mechanism {
         self.move_to(simulation, &self.all(values)?)
     }
 
-    /// As [`set_positions`](Self::set_positions) for some coordinates, by their nodes. The others
-    /// stay, but for those of loops that they are in, which follow.
+    /// Moves the mechanism to positions at which some coordinates, named by their nodes, have these
+    /// values (m, rad), as [`set_positions`](Self::set_positions) does for all. The others stay, but
+    /// for those of loops that they are in, which follow.
     ///
     /// # Errors
-    /// As there, and [`Error::OutOfRange`] for a node that is no coordinate of the mechanism.
+    /// Errors of [`set_positions`](Self::set_positions), and [`Error::OutOfRange`] for a node that is no coordinate of the mechanism.
     pub fn set_some_positions(
         &self,
         simulation: &mut Simulation,
@@ -166,15 +167,16 @@ impl Mechanism {
     /// Gives all coordinates velocities (m/s, rad/s); what the mechanism hangs on keeps its own.
     ///
     /// # Errors
-    /// As [`set_positions`](Self::set_positions).
+    /// Errors of [`set_positions`](Self::set_positions).
     pub fn set_velocities(&self, simulation: &mut Simulation, values: &[f64]) -> Result<(), Error> {
         self.turn_at(simulation, &self.all(values)?)
     }
 
-    /// As [`set_velocities`](Self::set_velocities) for some coordinates, by their nodes.
+    /// Gives some coordinates, named by their nodes, velocities (m/s, rad/s). The others keep theirs,
+    /// but for those of loops that they are in, which follow.
     ///
     /// # Errors
-    /// As [`set_some_positions`](Self::set_some_positions).
+    /// Errors of [`set_some_positions`](Self::set_some_positions).
     pub fn set_some_velocities(
         &self,
         simulation: &mut Simulation,

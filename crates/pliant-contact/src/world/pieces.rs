@@ -99,7 +99,8 @@ pub(super) struct Pieces {
     built: bool,
 }
 
-/// Whether gravity moves a body: none of it is fixed.
+/// Whether gravity moves a body: no direction of its place is fixed at the start. One that is held
+/// since counts as falling, which calls less apart.
 fn falls(model: &Model, node: NodeId, element: usize) -> bool {
     let first = model.node(node).first_dof();
     first.is_none_or(|first| !model.fixed()[first + 6 * element..][..3].contains(&true))

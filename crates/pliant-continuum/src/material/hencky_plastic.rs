@@ -1,7 +1,6 @@
 //! Plasticity of von Mises at finite strains.
 
 use super::hencky::slopes;
-use super::hyperelastic::add_shape_tangent;
 use super::plastic::ROOT_OF_TWO_THIRDS;
 use super::principal::{Isotropic, Principal};
 use super::{GRADIENTS, Plasticity, check_points, shear_and_bulk};
@@ -257,25 +256,6 @@ impl ForceField for HenckyPlastic {
 
     fn is_damped(&self) -> bool {
         false
-    }
-
-    fn add_shape_damping(
-        &self,
-        At { x, .. }: At<'_>,
-        past: Option<Past<'_>>,
-        rate: f64,
-        damping: &mut Blocks,
-    ) -> bool {
-        let internal = past.map_or(&[][..], |past| past.internal);
-        let points = x.as_chunks::<9>().0.iter().zip(&self.volumes).enumerate();
-        for (q, (f, volume)) in points {
-            let past = internal.as_chunks().0.get(q).unwrap_or(&FRESH);
-            let mut k = [0.0; 81];
-            self.write_tangent(f, past, 1.0, &mut k);
-            let stress = self.stress(f, past);
-            add_shape_tangent(&matrix(f), &stress, &mut k, rate * volume, damping.block_mut(q));
-        }
-        true
     }
 
     fn is_linear(&self) -> bool {

@@ -9,7 +9,7 @@ use pliant_dense::Mat3;
 use pliant_dense::eigen::map_eigenvalues;
 use pliant_model::validate::check_size;
 use pliant_model::{
-    At, Blocks, Field, ForceField, ForceFieldPieces, Memory, ModelError, NotInvertible, Past, Space,
+    At, Blocks, Field, ForceField, ForceFieldPieces, Memory, ModelError, NotInvertible, Space,
 };
 use std::ops::Range;
 
@@ -214,9 +214,11 @@ impl PointEnergy<'_> {
     }
 }
 
-/// Adds a gain times the stiffness of a point against changes of its shape: its tangent `k` by the
-/// deformation gradient without what the stress `P` makes of rotations, `K - I (x) F^-1 P`, which is
-/// zero for these. Directions in which that is negative, as at large strains, have none.
+/// Adds `gain` times the stiffness of a point against changes of its shape to a block.
+///
+/// **Equation.** `K - I (x) S` with the tangent `K` (in `k`, which is overwritten) of the stress `P` by
+/// the deformation gradient `F` and `S = F^-1 P`: zero for rotations `dF = w x F`, whose `dP` is
+/// `w x P`. Directions in which it is negative, as at large strains, have none.
 pub(super) fn add_shape_tangent(f: &Mat3, stress: &Mat3, k: &mut [f64; 81], gain: f64, block: &mut [f64]) {
     // An element without volume has no such stress.
     let second = f
@@ -315,13 +317,7 @@ impl ForceField for Hyperelastic {
         false
     }
 
-    fn add_shape_damping(
-        &self,
-        At { x, .. }: At<'_>,
-        _past: Option<Past<'_>>,
-        rate: f64,
-        damping: &mut Blocks,
-    ) -> bool {
+    fn add_shape_damping(&self, At { x, .. }: At<'_>, rate: f64, damping: &mut Blocks) -> bool {
         let points = x.as_chunks::<9>().0.iter().zip(&self.volumes).enumerate();
         for (q, (f, volume)) in points {
             let (f, energy) = (matrix(f), self.energy_at(q));

@@ -10,7 +10,7 @@ use pliant_dense::eigen::map_eigenvalues;
 use pliant_model::validate::{
     check_bound, check_finite, check_not_negative, check_positive, check_size, check_space,
 };
-use pliant_model::{At, Blocks, Field, ForceField, ForceFieldPieces, ModelError, NotInvertible, Past, Space};
+use pliant_model::{At, Blocks, Field, ForceField, ForceFieldPieces, ModelError, NotInvertible, Space};
 use std::ops::Range;
 
 /// Fibres of a muscle in a solid, beside its material: what contracts of a muscle of finite
@@ -197,13 +197,7 @@ impl ForceField for MuscleFibres {
         false
     }
 
-    fn add_shape_damping(
-        &self,
-        At { x, inputs, .. }: At<'_>,
-        _past: Option<Past<'_>>,
-        rate: f64,
-        damping: &mut Blocks,
-    ) -> bool {
+    fn add_shape_damping(&self, At { x, inputs, .. }: At<'_>, rate: f64, damping: &mut Blocks) -> bool {
         for (q, f) in x.as_chunks::<9>().0.iter().enumerate() {
             let Some(fibre) = self.fibre(q, inputs[0]) else {
                 continue;

@@ -454,3 +454,46 @@ fn what_is_pressed_a_little_is_indefinite() {
         }
     }
 }
+
+fn as_matrix(f: &[f64]) -> nalgebra::Matrix3<f64> {
+    nalgebra::Matrix3::from_fn(|i, k| f[3 * i + k])
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Damping in proportion to the stiffness by changes of shape alone: rotations have none, and of
+    /// Neo-Hooke's energy `mu/2 (I1 - 3) - mu ln J + lambda/2 (ln J)^2` the dissipation of a rate `dF`
+    /// is its second derivative along a straight way of `C`, with `E' = sym(F^T dF)`,
+    /// `a = tr(C^-1 E')`, `s = tr((C^-1 E')^2)`: `lambda a^2 + 2 (mu - lambda ln J) s`, where that is
+    /// positive. To rounding of the moduli.
+    #[test]
+    fn damping_by_the_stiffness_is_of_shape_alone(
+        seed in prop::array::uniform9(-1.0f64..1.0),
+        rate in prop::array::uniform9(-1.0f64..1.0),
+        axis in prop::array::uniform3(-1.0f64..1.0),
+    ) {
+        let f: [f64; 9] = std::array::from_fn(|k| 0.15 * seed[k] + if k % 4 == 0 { 1.0 } else { 0.0 });
+        let (mu, lambda) = (2.0, 3.0);
+        let law = Hyperelastic::new(StrainEnergy::NeoHookean { shear: mu, lame: lambda }, &[0.5]);
+        let mut block = Blocks::new([(9, 9)]);
+        prop_assert!(law.add_shape_damping(At::new(GRADIENT, &f), 4.0, &mut block));
+        let form = |a: &[f64], b: &[f64]| {
+            let k = block.block(0);
+            (0..81).map(|i| a[i / 9] * k[i] * b[i % 9]).sum::<f64>()
+        };
+        let (at, to) = (as_matrix(&f), as_matrix(&rate));
+        let turn = nalgebra::Vector3::from(axis).cross_matrix() * at;
+        let turn: [f64; 9] = std::array::from_fn(|k| turn[(k / 3, k % 3)]);
+        prop_assert!(form(&turn, &rate).abs() < 1e-12, "{}", form(&turn, &rate));
+        let inverse = (at.transpose() * at).try_inverse().unwrap();
+        let strain = at.transpose() * to;
+        let part = inverse * (strain + strain.transpose()) * 0.5;
+        let (j, a, s) = (at.determinant(), part.trace(), (part * part).trace());
+        let shear = mu - lambda * j.ln();
+        prop_assume!(shear > 0.1);
+        let exact = lambda * a * a + 2.0 * shear * s;
+        // Half a cubic metre, four seconds.
+        prop_assert!((form(&rate, &rate) - 2.0 * exact).abs() < 1e-11 * (1.0 + exact), "{exact}");
+    }
+}

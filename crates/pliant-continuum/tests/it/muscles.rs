@@ -524,3 +524,34 @@ fn what_is_no_muscle_is_refused_by_name() {
     assert!(model.set_input(id, 0, -0.1).is_err());
     model.set_input(id, 0, 1.0).unwrap();
 }
+
+/// Damping in proportion to the stiffness of fibres that pull has nothing of their stress: what turns as
+/// one is not damped, and what stretches along them is.
+#[test]
+fn damping_by_the_stiffness_of_fibres_takes_nothing_from_rotations() {
+    let f = [1.1, 0.2, 0.0, -0.1, 1.2, 0.1, 0.0, 0.05, 0.9];
+    for law in [GENERIC, BLEMKER] {
+        let law = fibres(law, [0.0, 1.0, 0.0], 0.7);
+        let mut block = Blocks::new([(9, 9)]);
+        assert!(law.add_shape_damping(at(&law, &f), 1.0, &mut block));
+        let product = |v: &[f64; 9]| -> [f64; 9] {
+            std::array::from_fn(|i| (0..9).map(|k| block.block(0)[9 * i + k] * v[k]).sum())
+        };
+        let size = block.block(0).iter().fold(0.0f64, |a, k| a.max(k.abs()));
+        assert!(size > 0.0);
+        for axis in 0..3 {
+            // dF = w x F.
+            let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
+            let mut turn = [0.0; 9];
+            for k in 0..3 {
+                turn[3 * u + k] = -f[3 * v + k];
+                turn[3 * v + k] = f[3 * u + k];
+            }
+            assert!(
+                product(&turn).iter().all(|x| x.abs() < 1e-12 * size),
+                "{:?}",
+                product(&turn)
+            );
+        }
+    }
+}

@@ -135,12 +135,8 @@ impl Evaluation {
                     law.stiffness(at, &mut field.stiffness).map_err(lost)?;
                 }
                 if rate > 0.0 {
-                    let past = law.memory().map(|_| Past {
-                        internal: &state.internal[attachment.component.internal.clone()],
-                        elapsed: self.elapsed,
-                    });
                     let size = node.space.velocity_size();
-                    if law.add_shape_damping(at, past, rate, &mut field.damping) {
+                    if law.add_shape_damping(at, rate, &mut field.damping) {
                         field.subtract_product(&field.damping, size, 1.0, at.v, force);
                     } else {
                         field.damping.add(rate, &field.stiffness);

@@ -145,6 +145,7 @@ impl ContactSource {
         out.clear();
         let system = search.assembler.system();
         predict(search.model, search.state, system, h, &mut self.predicted);
+        self.finder.set_gravity(search.model.gravity());
         by(self.finder.as_mut(), search.model, &self.predicted, out)?;
         search.sleep.leave_out(search.assembler, out);
         self.held.leave_out(search, out);

@@ -48,6 +48,11 @@ pub trait ContactFinder: std::fmt::Debug + Send + Sync {
         Ok(())
     }
 
+    /// Says which gravity (m/s^2) the velocities of the states have that [`find`](Self::find) and
+    /// [`look`](Self::look) are going to search. What is supported does not fall, which a finder may
+    /// allow for; by default it does not.
+    fn set_gravity(&mut self, _gravity: [f64; 3]) {}
+
     /// Lists, into an empty list, the contacts of a state that the motion may come to, as
     /// [`find`](Self::find) does. They are named by the memory of the last search, and the memory
     /// stays as it is.

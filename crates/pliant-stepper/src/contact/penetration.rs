@@ -18,8 +18,8 @@ use pliant_model::{Problem, RowLaw, State, Treatment};
 use pliant_solvers::complementarity::{Cone, ConeProfile, IslandMemory, Outcome, ProblemError};
 use pliant_solvers::{Solution, Status};
 
-/// Violation of hard rows (m, rad) that a correction of overlap may leave: that of the next step,
-/// which takes it back by a velocity, is a billionth of a metre in a hundredth of a second.
+/// Violation of hard rows (m, rad) that is left to the next step after a correction of overlap. The
+/// step takes it back by a velocity: in a hundredth of a second by a billionth of a metre per second.
 const OFF_JOINTS: f64 = 1e-11;
 
 /// Rounds of corrections of overlap: turning a body may bring others of its corners down.

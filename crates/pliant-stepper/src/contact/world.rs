@@ -110,6 +110,10 @@ impl ContactFinder for World {
         Ok(())
     }
 
+    fn set_gravity(&mut self, gravity: [f64; 3]) {
+        self.set_gravity(gravity);
+    }
+
     fn resume(&mut self, model: &Model, state: &State, horizon: f64) -> Result<(), Error> {
         Ok(self.resume(model, &state.positions, &state.velocities, horizon)?)
     }

@@ -88,7 +88,7 @@ pub fn reach_positions(system: &mut System, motion: &mut Motion, wanted: Wanted<
 /// have given ones and hard rows of two sides hold (driven ones go as they do at its time).
 ///
 /// # Errors
-/// As [`reach_positions`].
+/// Errors of [`reach_positions`].
 pub fn reach_velocities(system: &mut System, motion: &mut Motion, wanted: Wanted<'_>) -> Result<(), Error> {
     system.set_row_motion(motion.time, motion.time);
     system.evaluation.evaluate(&system.model, &motion.state)?;
@@ -233,7 +233,7 @@ fn respond(system: &mut System, motion: &Motion, wanted: Wanted<'_>, now: Number
     solver.prepare(&kkt).map_err(in_words)?;
     kkt.c.fill(0.0);
     let mut solution = Solution::default();
-    let base = solve(system, motion, (&mut solver, &kkt), &mut solution)?;
+    let base = solve(system, motion, &mut solver, &kkt, &mut solution)?;
     kkt.b.fill(0.0);
     let mut jacobian: Vec<Vec<f64>> = Vec::with_capacity(wanted.values.len());
     let mut responses: Vec<Vec<f64>> = Vec::with_capacity(wanted.values.len());
@@ -252,7 +252,7 @@ fn respond(system: &mut System, motion: &Motion, wanted: Wanted<'_>, now: Number
                 most = most.max(kkt.c[i] * kkt.c[i] / kkt.w.get(i, i));
             }
         }
-        let mut response = solve(system, motion, (&mut solver, &kkt), &mut solution)?;
+        let mut response = solve(system, motion, &mut solver, &kkt, &mut solution)?;
         // A coordinate that hard rows hold answers by rounding alone.
         if dot(&kkt.c, &response) <= HELD * most {
             response.fill(0.0);
@@ -297,7 +297,8 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 fn solve(
     system: &System,
     motion: &Motion,
-    (solver, kkt): (&mut DirectSolver, &KktSystem),
+    solver: &mut DirectSolver,
+    kkt: &KktSystem,
     solution: &mut Solution,
 ) -> Result<Vec<f64>, Error> {
     let solved = solver

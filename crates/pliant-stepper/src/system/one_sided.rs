@@ -18,6 +18,7 @@
 
 use super::System;
 use crate::contact::Overlap;
+use crate::guards::has_restitution;
 use crate::motion::Motion;
 use pliant_model::{ComponentId, Level, NodeKind, RowGroup, RowLaw, State};
 use std::cell::LazyCell;
@@ -208,6 +209,38 @@ struct GroupRow<'a> {
     k: usize,
 }
 
+/// How a one-sided row begins a step.
+struct Closing {
+    /// Velocity of what drives it over the step (m/s, rad/s).
+    rate: f64,
+    /// Its place in the velocities of all nodes.
+    velocity: usize,
+    /// Its velocity against that, positive where it opens (m/s, rad/s).
+    w: f64,
+    /// Its gap (m, rad), negative beyond.
+    gap: f64,
+}
+
+/// The gap and the velocity with which a row of a side begins a step of length `h` (s).
+fn closing(
+    system: &System,
+    motion: &Motion,
+    GroupRow { group, k }: GroupRow<'_>,
+    sign: f64,
+    h: f64,
+) -> Closing {
+    let driven = system.row_motion.get(group.first_row + k);
+    let driven = driven.copied().unwrap_or_default();
+    let rate = (driven.end.0 - driven.start.0) / h;
+    let velocity = system.model.node(group.node).first_velocity + k;
+    Closing {
+        rate,
+        velocity,
+        w: sign * (motion.state.velocities[velocity] - rate),
+        gap: sign * (system.model.positions(&motion.state, group.node)[k] - driven.start.0),
+    }
+}
+
 /// The relation of a step between the velocities and positions of its end.
 #[derive(Clone, Copy)]
 pub(crate) struct StepEnd {
@@ -234,11 +267,12 @@ fn lowered_row(
         yields,
     } = of_row(system, group, k)?;
     let row = group.first_row + k;
-    let driven = system.row_motion.get(row).copied().unwrap_or_default();
-    let rate = (driven.end.0 - driven.start.0) / h;
-    let velocity = system.model.node(group.node).first_velocity + k;
-    let w = sign * (motion.state.velocities[velocity] - rate);
-    let gap = sign * (system.model.positions(&motion.state, group.node)[k] - driven.start.0);
+    let Closing {
+        rate,
+        velocity,
+        w,
+        gap,
+    } = closing(system, motion, GroupRow { group, k }, sign, h);
     let beyond = -gap;
     let left_by_motion = CURVATURE * h * h * system.evaluation.bias()[velocity].abs();
     let near = left_by_motion + ROUNDINGS * h * w.abs();
@@ -269,57 +303,73 @@ fn lowered_row(
     })
 }
 
-/// Accelerations of all nodes (m/s^2, rad/s^2) by those of the independent coordinates; nothing
-/// where these are not known.
-pub(crate) fn nodal_accelerations(system: &System, independent: &[f64]) -> Vec<f64> {
-    if independent.is_empty() {
-        return Vec::new();
+/// Writes the accelerations of all nodes (m/s^2, rad/s^2) that those of the independent coordinates
+/// make: nothing where these are not known, or no row has a restitution.
+pub(crate) fn carry_accelerations(system: &System, independent: &[f64], out: &mut Vec<f64>) {
+    let (model, groups) = (&system.model, system.model.row_groups());
+    out.clear();
+    if independent.is_empty() || !groups.iter().any(|group| has_restitution(model, group)) {
+        return;
     }
-    let mut nodal = vec![0.0; system.model.velocity_count()];
-    for node in system.model.nodes() {
+    out.resize(model.velocity_count(), 0.0);
+    for node in model.nodes() {
         if let Some(first) = node.first_dof() {
             let own = node.velocity_range();
-            nodal[own.clone()].copy_from_slice(&independent[first..first + own.len()]);
+            out[own.clone()].copy_from_slice(&independent[first..first + own.len()]);
         }
     }
-    system.evaluation.push_forward(&system.model, &mut nodal);
-    nodal
+    system.evaluation.push_forward(model, out);
 }
 
-/// Lets rows rebound that a step of length `h` (s) from `start` stopped, though the velocity there
-/// does not reach them: acceleration does. Those are struck that come in with more than [`GENTLE`]
-/// times the change of their velocity in a step, by the accelerations of all nodes in the last one,
-/// where these are known. Others come to rest. `multipliers` are those at the end of the step that
-/// stopped them. Whether there are any.
-pub(crate) fn add_struck(
-    system: &mut System,
-    start: &Motion,
-    (accelerations, multipliers): (&[f64], &[f64]),
-    h: f64,
-) -> bool {
+/// A step that stopped one-sided rows.
+#[derive(Clone, Copy)]
+pub(crate) struct StoppingStep<'a> {
+    /// Its start.
+    pub(crate) start: &'a Motion,
+    /// Its length (s).
+    pub(crate) h: f64,
+    /// Accelerations of all nodes in the step before (m/s^2, rad/s^2); empty if they are not known.
+    pub(crate) accelerations: &'a [f64],
+    /// Multipliers of all rows at its end (N, N m).
+    pub(crate) multipliers: &'a [f64],
+}
+
+/// Lets rows rebound that a step stopped though the velocity at its start does not reach them:
+/// acceleration does. Those are struck that come in with more than [`GENTLE`] times the change of
+/// their velocity in a step; others come to rest. Returns whether there are any.
+pub(crate) fn add_struck(system: &mut System, step: StoppingStep<'_>) -> bool {
+    let StoppingStep {
+        start,
+        h,
+        accelerations,
+        multipliers,
+    } = step;
     if accelerations.is_empty() {
         return false;
     }
     let mut found = std::mem::take(&mut system.rows.lowered.0);
     let before = found.len();
     for group in system.model.row_groups() {
-        if system.model.bounds(group).is_none() {
+        if system.model.bounds(group).is_none() || !has_restitution(&system.model, group) {
             continue;
         }
         for k in 0..group.size * group.count {
             let row = group.first_row + k;
+            let is_known = found[..before]
+                .binary_search_by_key(&row, |lowered| lowered.row)
+                .is_ok();
+            if multipliers[row] == 0.0 || is_known {
+                continue;
+            }
             let Some(side) = of_row(system, group, k) else {
                 continue;
             };
-            let known = found[..before].binary_search_by_key(&row, |lowered| lowered.row);
-            if side.restitution == 0.0 || multipliers[row] == 0.0 || known.is_ok() {
-                continue;
-            }
-            let driven = system.row_motion.get(row).copied().unwrap_or_default();
-            let rate = (driven.end.0 - driven.start.0) / h;
-            let velocity = system.model.node(group.node).first_velocity + k;
-            let w = side.sign * (start.state.velocities[velocity] - rate);
-            let gap = side.sign * (system.model.positions(&start.state, group.node)[k] - driven.start.0);
+            let Closing {
+                rate,
+                velocity,
+                w,
+                gap,
+            } = closing(system, start, GroupRow { group, k }, side.sign, h);
             if gap >= 0.0 && gap + 2.0 * h * w < 0.0 && -w > GENTLE * h * accelerations[velocity].abs() {
                 let rebound = -side.restitution * w;
                 found.push(LoweredRow {

@@ -140,3 +140,27 @@ fn an_overdamped_spring_stores_its_deformation() {
         }
     }
 }
+
+/// A driven compliance stores its deformation from where it is driven, `(x - m)^2/(2 C)`, also before
+/// the first step and at rest: of a spring of 0.01 m/N that is held back by 0.2 m 2 J, and nothing where
+/// it came to rest.
+#[test]
+fn energies_of_driven_compliances_are_known_at_rest() {
+    let mut model = Model::new();
+    let x = model
+        .add_independent("x", Space::Real(1), &[0.0], &[0.0])
+        .unwrap();
+    model.add_mass("m", x, Mass::Uniform(1.0)).unwrap();
+    let law = UniformCompliance::new(0.01);
+    let spring = model
+        .add_force_field("spring", x, law, Treatment::Compliance)
+        .unwrap();
+    model
+        .set_motion(spring, Some(PrescribedMotion::constant(&[0.2])))
+        .unwrap();
+    let mut s = Simulation::new(model).unwrap();
+    assert!((s.present_energies().potential - 2.0).abs() < 1e-14);
+    s.find_equilibrium(&Equilibrium::default()).unwrap();
+    assert!((s.positions(x)[0] - 0.2).abs() < 1e-12);
+    assert!(s.present_energies().potential < 1e-14);
+}

@@ -28,7 +28,7 @@ use crate::method::{Capabilities, Method};
 use crate::motion::Motion;
 use crate::observe::{DampingLaw, StageImpacts, Trace};
 use crate::sleep;
-use crate::system::one_sided::StepEnd;
+use crate::system::one_sided::{StepEnd, StoppingStep};
 use crate::system::{System, one_sided};
 use impacts::Impact;
 use pliant_model::State;
@@ -78,6 +78,10 @@ struct Expectations {
     accelerations: Vec<f64>,
     /// Multipliers of the rows of the model (N, N m).
     multipliers: Vec<f64>,
+    /// Accelerations that were expected before one stage took the step anew, and those of all nodes
+    /// by them.
+    before: Vec<f64>,
+    of_nodes: Vec<f64>,
 }
 
 /// Forces of a stage.
@@ -251,16 +255,29 @@ impl Sdirk2 {
         stage: Stage<'_>,
         trace: &mut Trace,
     ) -> Result<SolveReport, Error> {
-        let accelerations = std::mem::take(&mut self.expected.accelerations);
+        let Expectations {
+            accelerations,
+            before,
+            ..
+        } = &mut self.expected;
+        std::mem::swap(accelerations, before);
         self.go_back(system, start, end, stage)?;
         let (h, by_end, bounces) = (stage.h, true, true);
         one_sided::find(system, start, StepEnd { h, by_end, bounces });
-        let accelerations = one_sided::nodal_accelerations(system, &accelerations);
+        let Expectations { before, of_nodes, .. } = &mut self.expected;
+        one_sided::carry_accelerations(system, before, of_nodes);
         let mut solved = self.first_stage(system, start, end, stage, trace)?;
         // Each time at least one row more rebounds.
-        while solved.status == Status::Converged
-            && one_sided::add_struck(system, start, (&accelerations, &end.multipliers), h)
-        {
+        while solved.status == Status::Converged {
+            let step = StoppingStep {
+                start,
+                h,
+                accelerations: &self.expected.of_nodes,
+                multipliers: &end.multipliers,
+            };
+            if !one_sided::add_struck(system, step) {
+                break;
+            }
             self.go_back(system, start, end, stage)?;
             solved = self.first_stage(system, start, end, stage, trace)?;
         }

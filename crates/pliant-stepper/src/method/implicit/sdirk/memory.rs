@@ -68,6 +68,7 @@ impl Sdirk2 {
         let Expectations {
             accelerations,
             multipliers,
+            ..
         } = &mut self.expected;
         accelerations.clear();
         multipliers.clone_from(&start.multipliers);

@@ -272,6 +272,7 @@ impl Sdirk2 {
         let Expectations {
             accelerations,
             multipliers,
+            ..
         } = &mut self.expected;
         accelerations.clear();
         let ends = velocity.iter().zip(&self.start);

@@ -155,7 +155,8 @@ impl Mechanism {
     /// for those of loops that they are in, which follow.
     ///
     /// # Errors
-    /// Errors of [`set_positions`](Self::set_positions), and [`Error::OutOfRange`] for a node that is no coordinate of the mechanism.
+    /// Errors of [`set_positions`](Self::set_positions), and [`Error::OutOfRange`] for a node that is no
+    /// coordinate of the mechanism.
     pub fn set_some_positions(
         &self,
         simulation: &mut Simulation,

@@ -8,6 +8,7 @@ mod found;
 mod foundation;
 mod materials;
 mod missed;
+mod passed;
 mod pieces;
 mod sheets;
 mod solid_sheet;

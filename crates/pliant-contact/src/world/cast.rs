@@ -3,7 +3,9 @@
 //! From a distance `d` along the normal `n` two parts need at least `d / c` to meet, where `c`
 //! bounds the speed at which their points can close along `n`: translations along it, and `|w| r`
 //! for each that turns. So time advances by `d / c` as often as it takes (Mirtich 1996). For
-//! translations it is exact wherever the normal stays.
+//! translations it is exact wherever the normal stays. The same holds of parts that are in each
+//! other, with their depth along the normal along which it is least: they are followed to where
+//! they are too deep.
 
 use pliant_dense::{Vec3, rotation};
 
@@ -15,6 +17,12 @@ use crate::shape::polytope::triangle_normal;
 
 /// Advances before a near miss counts as an impact.
 const MOST_ADVANCES: usize = 100;
+
+/// Share of the depth that parts may have by which they may get deeper where they have it already.
+const GROWN: f64 = 0.1;
+
+/// Share of that depth within which it is reached.
+const REACHED: f64 = 0.01;
 
 /// How a part moves.
 #[derive(Clone, Copy)]
@@ -120,6 +128,21 @@ impl Course<'_> {
         }
     }
 
+    /// Where a point of the core that is `point` at a time is at the start; and the place at the
+    /// start by whose lever arm the angular velocity takes it, within the horizon, by as much as the
+    /// part's turn does: that of half way. Its error is of third order in the angle.
+    fn material(&self, part: &Part<'_>, point: Vec3, [time, horizon]: [f64; 2]) -> [Vec3; 2] {
+        match self {
+            Course::Rigid(placed) => {
+                let m = &placed.motion;
+                let turn = |angle: f64| rotation::matrix(rotation::exp(m.spin * angle));
+                let arm = turn(-time) * (point - m.centre - m.velocity * time);
+                [m.centre + arm, m.centre + turn(0.5 * horizon) * arm]
+            }
+            Course::Points(_) => [point - self.velocity(part, point, time) * time; 2],
+        }
+    }
+
     /// The greatest speed along a direction, and what turning can add.
     fn speed(&self, direction: Vec3) -> f64 {
         match self {
@@ -211,4 +234,65 @@ pub(super) fn first(
     } else {
         Cast::Free
     }
+}
+
+/// Follows two parts that move to where they are deeper in each other than `allowed` (m), or by a
+/// tenth of it deeper than at the start if they are that deep there, and adds the points that are in each other then to the touches. Those
+/// have the normal of then, the gap of the start, and points with lever arms of half way, so that
+/// the velocities take the gap to that of the end but for terms of third order. The time when the
+/// depth is reached, if it is within the horizon.
+pub(super) fn too_deep(
+    a: &Part<'_>,
+    b: &Part<'_>,
+    courses: [Course<'_>; 2],
+    pair: Pair,
+    allowed: f64,
+    narrow: &mut Narrow,
+) -> Option<f64> {
+    let Narrow {
+        moved: [moved_a, moved_b],
+        scratch,
+        touches: out,
+        ..
+    } = narrow;
+    let (mut time, mut least) = (0.0, f64::NEG_INFINITY);
+    for advance in 0..=MOST_ADVANCES {
+        let (p, q) = (
+            moved_a.part(a, courses[0], time, true),
+            moved_b.part(b, courses[1], time, true),
+        );
+        let axis = axis::find(&p, &q)?;
+        let separation = axis.separation - a.radius - b.radius;
+        if advance == 0 {
+            least = (-allowed).min(separation - GROWN * allowed);
+        }
+        let left = separation - least;
+        if left <= REACHED * allowed || advance == MOST_ADVANCES {
+            break;
+        }
+        let closing = courses[0].speed(axis.normal) + courses[1].speed(-axis.normal);
+        if closing <= 0.0 {
+            return None;
+        }
+        time += left / closing;
+        if time > pair.horizon {
+            return None;
+        }
+    }
+    let start = out.len();
+    let (p, q) = (
+        moved_a.part(a, courses[0], time, false),
+        moved_b.part(b, courses[1], time, false),
+    );
+    collide(&p, &q, 0.0, scratch, out);
+    let times = [time, pair.horizon];
+    for touch in &mut out[start..] {
+        let n = touch.normal;
+        let [u, x] = courses[0].material(a, touch.a - n * a.radius, times);
+        let [v, y] = courses[1].material(b, touch.b + n * b.radius, times);
+        touch.gap = (n.dot(&(v - u)) - a.radius - b.radius).max(0.0);
+        touch.a = x + n * a.radius;
+        touch.b = y - n * b.radius;
+    }
+    (out.len() > start).then_some(time)
 }

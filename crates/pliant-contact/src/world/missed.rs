@@ -24,12 +24,14 @@ const ENTERED: f64 = 0.02;
 impl World {
     /// Finds what the last [`update`](Self::update) did not list and what would run into each other
     /// by more than a quarter of the thickness of the thinner one (half the radius of a ball), at
-    /// its positions and velocities that are not those that it was given. The contacts count as
-    /// listed from now on, and are named like new ones.
+    /// its positions and velocities that are not those that it was given. If there is none, finds
+    /// where solids go by more than that into each other or into surfaces, on the whole of their
+    /// way, also behind the place where they meet first. The contacts count as listed from now on, and
+    /// are named like new ones.
     ///
     /// Nothing is searched for if nothing is fast enough for that, or no velocity differs by
-    /// enough. Half spaces have no thickness to pass through; two surfaces without thickness may
-    /// not run into each other at all.
+    /// enough and nothing turns by enough. Half spaces have no thickness to pass through; two
+    /// surfaces without thickness may not run into each other at all.
     ///
     /// # Errors
     /// Errors of [`update`](Self::update).
@@ -41,20 +43,33 @@ impl World {
         horizon: f64,
     ) -> Result<&[Contact], ContactError> {
         let most = self.begin_missed(model, velocities, horizon)?;
-        if 2.0 * horizon * most.own.min(most.off) > SHALLOW * self.pieces.thinnest() {
+        let most_turned = self.find_turned(horizon);
+        let moved = (horizon * most.own).min(horizon * most.off + most_turned);
+        if 2.0 * moved > SHALLOW * self.pieces.thinnest() {
             self.work.searched_again = true;
             self.pieces.fall = Vec3::zeros();
             self.pieces
                 .place(&self.colliders, model, positions, velocities, horizon)?;
             self.broad()?;
-            let (pieces, of) = (&self.pieces, &self.work.speeds);
-            self.work.broad.pairs.retain(|&(i, j)| {
-                let (i, j) = (i as usize, j as usize);
-                let speed = (of[i].own + of[j].own).min(of[i].off + of[j].off);
-                horizon * speed > SHALLOW * pieces.thickness(i, j)
+            let mut pairs = std::mem::take(&mut self.work.broad.pairs);
+            let mut passing = std::mem::take(&mut self.work.passing);
+            let shallow = |(i, j): (u32, u32)| SHALLOW * self.pieces.thickness(i as usize, j as usize);
+            pairs.retain(|&pair| {
+                let [own, off, turned] = self.moved_by(pair, horizon);
+                own.min(off + turned) > shallow(pair)
             });
-            self.narrow(horizon)?;
-            self.keep_missed();
+            passing.clone_from(&pairs);
+            pairs.retain(|&pair| self.moved_by(pair, horizon)[1] > shallow(pair));
+            self.work.broad.pairs = pairs;
+            let found = self.narrow(horizon);
+            if found.is_ok() {
+                self.keep_missed();
+                if self.missed.is_empty() {
+                    self.keep_passed(&passing, horizon, SHALLOW);
+                }
+            }
+            self.work.passing = passing;
+            found?;
         }
         Ok(&self.missed)
     }
@@ -78,10 +93,7 @@ impl World {
         horizon: f64,
     ) -> Result<&[Contact], ContactError> {
         let most = self.begin_missed(model, velocities, horizon)?;
-        let turned = &mut self.work.turned;
-        turned.clear();
-        turned.extend((0..self.work.speeds.len()).map(|k| self.pieces.turned(k, horizon)));
-        let most_turned = turned.iter().fold(0.0f64, |a, t| a.max(*t));
+        let most_turned = self.find_turned(horizon);
         let moved = (horizon * most.own).min(horizon * most.off + most_turned);
         if 2.0 * moved > ENTERED * self.pieces.least_thin() {
             self.work.searched_again = true;
@@ -178,38 +190,64 @@ impl World {
         step.fill(0.0);
         self.pieces.place(&self.colliders, model, end, step, 0.0)?;
         self.broad()?;
-        let (pieces, speeds, turned) = (&self.pieces, &self.work.speeds, &self.work.turned);
-        self.work.broad.pairs.retain(|&(i, j)| {
-            let (i, j) = (i as usize, j as usize);
-            let own = horizon * (speeds[i].own + speeds[j].own);
-            let off = horizon * (speeds[i].off + speeds[j].off) + turned[i] + turned[j];
-            own.min(off) > ENTERED * pieces.thin(i).min(pieces.thin(j))
+        let mut pairs = std::mem::take(&mut self.work.broad.pairs);
+        pairs.retain(|&pair| {
+            let [own, off, turned] = self.moved_by(pair, horizon);
+            let thin = |k: u32| self.pieces.thin(k as usize);
+            own.min(off + turned) > ENTERED * thin(pair.0).min(thin(pair.1))
         });
+        self.work.broad.pairs = pairs;
         self.narrow(0.0)
+    }
+
+    /// Finds by how much the points of each piece leave the straight way that their velocities
+    /// begin; the most (m).
+    fn find_turned(&mut self, horizon: f64) -> f64 {
+        let turned = &mut self.work.turned;
+        turned.clear();
+        turned.extend((0..self.work.speeds.len()).map(|k| self.pieces.turned(k, horizon)));
+        turned.iter().fold(0.0f64, |a, t| a.max(*t))
+    }
+
+    /// Bounds of how far two pieces come against each other within the horizon (m): by their
+    /// velocities, by the differences of these to those of the last update, and by what turning
+    /// adds.
+    fn moved_by(&self, (i, j): (u32, u32), horizon: f64) -> [f64; 3] {
+        let (speeds, turned) = (&self.work.speeds, &self.work.turned);
+        let (i, j) = (i as usize, j as usize);
+        let own = horizon * (speeds[i].own + speeds[j].own);
+        let off = horizon * (speeds[i].off + speeds[j].off);
+        [own, off, turned[i] + turned[j]]
     }
 
     /// Lists the contacts found at the end of the step that are deep, were not at its start, and
     /// are not listed. The pieces are at the start again.
     fn keep_entered(&mut self, horizon: f64) {
-        let (pieces, old) = (&self.pieces, &self.memory.entries);
         let mut found = std::mem::take(&mut self.work.found);
         found.retain_mut(|f| {
+            let pieces = &self.pieces;
             let [i, j] = f.pieces.map(|k| k as usize);
             let allowed = ENTERED * pieces.thin(i).min(pieces.thin(j));
-            if f.touch.gap >= -allowed {
+            if f.touch.gap >= -allowed || self.is_listed(f) {
                 return false;
             }
-            let (pair, unnamed) = (f.colliders.map(|c| c.0), f.unnamed(pieces));
-            let first = old.partition_point(|e| e.colliders < pair);
-            let mut listed = old[first..].iter().take_while(|e| e.colliders == pair);
             let gap = at_start(pieces, f, horizon);
             f.horizon = horizon;
             let entered = f.touch.gap - gap < -allowed;
             f.touch.gap = gap.max(0.0);
-            entered && !listed.any(|e| unnamed.may_be(e))
+            entered
         });
         self.work.found = found;
         self.list_found();
+    }
+
+    /// Whether a contact is in the memory.
+    pub(super) fn is_listed(&self, found: &Found) -> bool {
+        let (pair, unnamed) = (found.colliders.map(|c| c.0), found.unnamed(&self.pieces));
+        let old = &self.memory.entries;
+        let first = old.partition_point(|e| e.colliders < pair);
+        let mut listed = old[first..].iter().take_while(|e| e.colliders == pair);
+        listed.any(|e| unnamed.may_be(e))
     }
 
     /// Lists the contacts found that are deep and are not listed.

@@ -10,6 +10,76 @@ use super::pieces::Pieces;
 use super::workspace::Narrow;
 use crate::narrow::{Part, Touch, collide};
 use crate::shape::mesh::{Element, Sides};
+use crate::surface::Surface;
+
+/// An element of a sheet where it is now.
+pub(super) struct ElementAt {
+    count: usize,
+    points: [Vec3; 3],
+    /// Of the corners of a soft sheet; zero for a rigid one.
+    velocities: [Vec3; 3],
+    normals: [Vec3; 2],
+}
+
+impl ElementAt {
+    pub(super) fn new(pieces: &Pieces, surface: &Surface<'_>, sheet: usize, element: usize) -> Self {
+        let corners = surface.mesh.corners(element);
+        let soft = pieces.is_soft(sheet);
+        let (mut points, mut velocities) = ([Vec3::zeros(); 3], [Vec3::zeros(); 3]);
+        for (k, &p) in corners.iter().enumerate() {
+            points[k] = surface.point(p);
+            if soft {
+                velocities[k] = pieces.soft_velocity(sheet, p);
+            }
+        }
+        let normals = match surface.mesh.element(element) {
+            Element::Triangle(t) => [surface.normals[t], -surface.normals[t]],
+            _ => [Vec3::zeros(); 2],
+        };
+        Self {
+            count: corners.len(),
+            points,
+            velocities,
+            normals,
+        }
+    }
+
+    /// The element as a convex part.
+    pub(super) fn part<'a>(
+        &'a self,
+        pieces: &'a Pieces,
+        surface: &'a Surface<'a>,
+        element: usize,
+    ) -> Part<'a> {
+        let shape = pieces.primitive(surface.mesh.element(element));
+        Part {
+            shape,
+            points: &self.points[..self.count],
+            normals: &self.normals[..shape.faces.len()],
+            radius: surface.mesh.radius,
+            cylinder: None,
+            of: Some((surface, element)),
+        }
+    }
+
+    fn velocities(&self) -> &[Vec3] {
+        &self.velocities[..self.count]
+    }
+
+    /// How the element moves.
+    pub(super) fn course<'a>(&'a self, pieces: &'a Pieces, sheet: usize) -> Course<'a> {
+        if pieces.is_soft(sheet) {
+            Course::Points(self.velocities())
+        } else {
+            Course::Rigid(&pieces.placed[sheet])
+        }
+    }
+
+    /// The weights of the corners at the place of the element that is nearest to a point.
+    pub(super) fn weights(&self, point: Vec3, surface: &Surface<'_>, element: usize) -> Weights {
+        Weights::at(point, surface.mesh, element, &self.points)
+    }
+}
 
 impl World {
     /// A convex piece against all elements of a sheet that are near it.
@@ -43,38 +113,15 @@ impl World {
         work.soft.clear();
         for n in 0..work.near.len() {
             let element = work.near[n] as usize;
-            let corners = surface.mesh.corners(element);
-            if self.tied.ignores(&self.pieces, sheet, solid, corners) {
+            if (self.tied).ignores(&self.pieces, sheet, solid, surface.mesh.corners(element)) {
                 continue;
             }
-            let mut points = [Vec3::zeros(); 3];
-            let mut velocities = [Vec3::zeros(); 3];
-            for (k, &p) in corners.iter().enumerate() {
-                points[k] = surface.point(p);
-                if soft {
-                    velocities[k] = self.pieces.soft_velocity(sheet, p);
-                }
-            }
-            let normals = match surface.mesh.element(element) {
-                Element::Triangle(t) => [surface.normals[t], -surface.normals[t]],
-                _ => [Vec3::zeros(); 2],
-            };
-            let primitive = self.pieces.primitive(surface.mesh.element(element));
-            let piece = Part {
-                shape: primitive,
-                points: &points[..corners.len()],
-                normals: &normals[..primitive.faces.len()],
-                radius: surface.mesh.radius,
-                cylinder: None,
-                of: Some((&surface, element)),
-            };
+            let at = ElementAt::new(&self.pieces, &surface, sheet, element);
+            let piece = at.part(&self.pieces, &surface, element);
             let closing = if soft {
                 let motion = &self.pieces.placed[solid].motion;
                 let against = |v: &Vec3| (v - motion.velocity).norm();
-                let fastest = velocities[..corners.len()]
-                    .iter()
-                    .map(against)
-                    .fold(0.0, f64::max);
+                let fastest = at.velocities().iter().map(against).fold(0.0, f64::max);
                 pair.horizon * (fastest + motion.spin.norm() * self.pieces.placed[solid].reach)
             } else {
                 rigid_closing
@@ -82,11 +129,7 @@ impl World {
             let start = work.touches.len();
             let thin = self.pieces.thin(solid).min(self.pieces.thin(sheet));
             if closing > 0.5 * thin {
-                let course_sheet = if soft {
-                    Course::Points(&velocities[..corners.len()])
-                } else {
-                    Course::Rigid(&self.pieces.placed[sheet])
-                };
+                let course_sheet = at.course(&self.pieces, sheet);
                 let course_solid = Course::Rigid(&self.pieces.placed[solid]);
                 let (a, b, courses) = if flipped {
                     (&piece, &part, [course_sheet, course_solid])
@@ -124,7 +167,7 @@ impl World {
                 for k in start..work.touches.len() {
                     let touch = work.touches[k];
                     let core = core(&touch, flipped, surface.mesh.radius);
-                    let weights = Weights::at(core, surface.mesh, element, &points);
+                    let weights = at.weights(core, &surface, element);
                     let order = work.soft.len();
                     work.soft.push((weights.code(), order, touch, weights));
                 }
@@ -191,12 +234,9 @@ impl World {
                 && let Some(surface) = self.pieces.surface(sheet)
             {
                 let element = feature[0] as usize;
-                let mut points = [Vec3::zeros(); 3];
-                for (k, &p) in surface.mesh.corners(element).iter().enumerate() {
-                    points[k] = surface.point(p);
-                }
+                let at = ElementAt::new(&self.pieces, &surface, sheet, element);
                 let core = core(touch, flipped, surface.mesh.radius);
-                sides[usize::from(!flipped)] = Some(Weights::at(core, surface.mesh, element, &points));
+                sides[usize::from(!flipped)] = Some(at.weights(core, &surface, element));
             }
             push(
                 &self.pieces,
@@ -214,7 +254,7 @@ impl World {
 
 /// The place on the middle surface of a sheet where it is touched; `flipped` if it is the first
 /// side.
-fn core(touch: &Touch, flipped: bool, radius: f64) -> Vec3 {
+pub(super) fn core(touch: &Touch, flipped: bool, radius: f64) -> Vec3 {
     if flipped {
         touch.a - touch.normal * radius
     } else {

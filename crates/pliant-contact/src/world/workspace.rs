@@ -26,6 +26,8 @@ pub(super) struct Workspace {
     /// how much they leave the straight way (m).
     pub(super) speeds: Vec<Speeds>,
     pub(super) turned: Vec<f64>,
+    /// Pairs of pieces that are fast enough to pass through each other.
+    pub(super) passing: Vec<(u32, u32)>,
     /// Positions where a step ends, and the way there.
     pub(super) end: [Vec<f64>; 2],
     /// The pieces do not have the velocities of the last update any more, nor those of the memory.

@@ -450,13 +450,6 @@ impl Watch {
             return None;
         }
         let verb = if made > 0.0 { "made" } else { "lost" };
-        let of = match turned_over {
-            0.0 => "where nothing turned over".to_owned(),
-            _ => {
-                let share = 100.0 * made.abs() / turned_over;
-                format!("{share:.0} % of the {} J that turned over", short(turned_over))
-            }
-        };
         let remedy = match misplaced {
             true => {
                 "bounces are placed at ends of steps: `locate_impacts: true` parts steps there, a smaller step helps too"
@@ -464,8 +457,9 @@ impl Watch {
             false => damped_less(simulation, self.touches),
         };
         Some(format!(
-            "the method {verb} {} J, {of} (see `numerical` of the ledger), and the motion is not to be trusted: {remedy}",
+            "the method {verb} {} J, {} (see `numerical` of the ledger), and the motion is not to be trusted: {remedy}",
             short(made.abs()),
+            share(made.abs(), turned_over),
         ))
     }
 
@@ -497,9 +491,27 @@ fn damped_less(simulation: &Simulation, touches: bool) -> &'static str {
     }
 }
 
+/// How much of what turned over an energy is (J), in words.
+fn share(energy: f64, turned_over: f64) -> String {
+    match turned_over {
+        0.0 => "where nothing turned over".to_owned(),
+        _ => {
+            let share = 100.0 * energy / turned_over;
+            format!("{share:.0} % of the {} J that turned over", short(turned_over))
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A hinge that two limits hold in one place turns nothing over.
+    #[test]
+    fn losses_where_nothing_turns_over_have_no_share() {
+        assert_eq!(share(0.5, 0.0), "where nothing turned over");
+        assert_eq!(share(0.5, 2.0), "25 % of the 2 J that turned over");
+    }
 
     /// Numbers of runs, in J: what grew and stayed, what grew at most, what turned over, the
     /// kinetic energy at the start, the largest energy.

@@ -594,19 +594,3 @@ fn a_cloth_does_not_collide_with_what_holds_its_corner() {
     let loose = text.replace("constraints: [(name: \"tie\", on: \"gap\")],", "");
     assert!(!warned(&loose).is_empty());
 }
-
-/// A hinge that is held in one place by two limits turns nothing over: no share of it is told.
-#[test]
-fn losses_where_nothing_turns_over_have_no_share() {
-    let outcome = ran(r#"(
-    gravity: (0, -9.81, 0),
-    run: (duration: 1, step: 0.005),
-    nodes: [Bodies(name: "bar", bodies: [(position: (0.3, 0, 0), shape: Box(0.6, 0.1, 0.1), mass: 1.2)])],
-    joints: [(name: "hinge", kind: Hinge, b: Body("bar", 0), limits: [(lower: 0.1, upper: 0.1)])],
-)"#);
-    let warnings = format!("{:?}", outcome.summary.warnings);
-    assert!(
-        !warnings.contains("inf %") && !warnings.contains("NaN"),
-        "{warnings}"
-    );
-}

@@ -7,7 +7,9 @@ use super::check;
 use super::detect::{Detection, Search};
 use crate::Error;
 use crate::Motion;
+use pliant_dense::{Vec3, rotation, vec3};
 use pliant_model::{Model, Space, State};
+use std::f64::consts::TAU;
 
 /// Searches at the first iterates of one step at most that may find missed contacts.
 const MOST_EARLY: usize = 5;
@@ -18,7 +20,7 @@ const MOST_SEARCHES: usize = 10;
 const MOST_AT_END: usize = 4;
 
 /// The start of a step, with velocities by which everything came within `h` (s) to its end, or to
-/// an iterate; bodies turn with the angular velocity there.
+/// an iterate: bodies turn evenly, by as many full turns as the angular velocity there says.
 fn on_the_way(model: &Model, start: &State, end: &State, h: f64, out: &mut State) {
     out.positions.clone_from(&start.positions);
     out.velocities.clone_from(&end.velocities);
@@ -34,6 +36,8 @@ fn on_the_way(model: &Model, start: &State, end: &State, h: f64, out: &mut State
                 for k in 0..3 {
                     v[k] = (b[k] - a[k]) / h;
                 }
+                let turn = way_turned(a, b, vec3(v, 3) * h) / h;
+                v[3..].copy_from_slice(turn.as_slice());
             }
         } else {
             for ((v, a), b) in velocities.iter_mut().zip(from).zip(to) {
@@ -41,6 +45,18 @@ fn on_the_way(model: &Model, start: &State, end: &State, h: f64, out: &mut State
             }
         }
     }
+}
+
+/// The rotation vector, in body axes, from one pose to another: of all that lead there the one
+/// nearest to `guess` along its axis.
+fn way_turned(from: &[f64; 7], to: &[f64; 7], guess: Vec3) -> Vec3 {
+    let q = |x: &[f64; 7]| [x[3], x[4], x[5], x[6]];
+    let turn = rotation::log(rotation::multiply(rotation::conjugate(q(from)), q(to)));
+    let Some(axis) = turn.try_normalize(0.0).or_else(|| guess.try_normalize(0.0)) else {
+        return turn;
+    };
+    let turns = ((guess.dot(&axis) - turn.norm()) / TAU).round();
+    turn + axis * (turns * TAU)
 }
 
 /// The time that an iterate of a step stands for, and the horizon of the step.

@@ -50,6 +50,7 @@ mod modes;
 mod motors;
 mod muscles;
 mod one_sided;
+mod passing;
 mod projected_tangents;
 mod provided;
 mod reaction_friction;

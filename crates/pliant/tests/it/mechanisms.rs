@@ -431,6 +431,53 @@ fn points_and_balls_go_along() {
     }
 }
 
+/// A link hangs on another by a ball, which has no coordinates: it goes along as if it was welded to
+/// it, with the velocity that it has against it, whichever side of the hinge the world is.
+#[test]
+fn a_hinge_carries_what_hangs_on_it_from_either_side() {
+    for back in [false, true] {
+        let mut model = Model::new();
+        let poses = [Pose::at([0.5, 0.0, 0.0]), Pose::at([1.5, 0.0, 0.0])];
+        let links = model.add_rigid_bodies("links", &poses).unwrap();
+        let mass = RigidMass::cuboid(1.0, [1.0, 0.1, 0.1]);
+        model.add_mass("mass", links, Mass::Rigid(vec![mass; 2])).unwrap();
+        // The second link turns about the ball with 3 rad/s.
+        model
+            .set_body_velocity(links, 1, [0.0, 1.5, 0.0], [0.0, 0.0, 3.0])
+            .unwrap();
+        let shoulder = match back {
+            false => Joint::hinge(Side::World, Side::Body(links, 0)),
+            true => Joint::hinge(Side::Body(links, 0), Side::World),
+        };
+        let shoulder = model.add_joint("shoulder", &shoulder).unwrap();
+        let ball = Joint::ball(Side::Body(links, 0), Side::Body(links, 1)).at(Pose::at([1.0, 0.0, 0.0]));
+        let ball = model.add_joint("ball", &ball).unwrap();
+        let mut s = Simulation::new(model).unwrap();
+        let mechanism = Mechanism::new(&s, &[shoulder, ball]);
+        let angle = 0.7f64;
+        let value = if back { -angle } else { angle };
+        mechanism.set_positions(&mut s, &[value]).unwrap();
+        let wanted = Pose::turned(
+            [1.5 * angle.cos(), 1.5 * angle.sin(), 0.0],
+            [0.0, 0.0, 1.0],
+            angle,
+        );
+        let found = s.pose(links, 1).unwrap();
+        let numbers = |pose: &Pose| pose.position.into_iter().chain(pose.rotation);
+        for (x, y) in numbers(&found).zip(numbers(&wanted)) {
+            assert!((x - y).abs() < 10.0 * ROUNDING, "back {back}: {found:?}");
+        }
+        let (velocity, spin) = s.world_velocity(links, 1).unwrap();
+        let along = [-1.5 * angle.sin(), 1.5 * angle.cos(), 0.0, 0.0, 0.0, 3.0];
+        for (x, y) in velocity.iter().chain(&spin).zip(along) {
+            assert!(
+                (x - y).abs() < 10.0 * ROUNDING,
+                "back {back}: {velocity:?} {spin:?}"
+            );
+        }
+    }
+}
+
 #[test]
 fn wrong_values_are_refused() {
     let (mut s, links, joints) = arm(&[2, 1], false);

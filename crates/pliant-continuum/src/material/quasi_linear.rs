@@ -10,8 +10,8 @@
 //!
 //! An energy without a part of the volume is not convex for changes of volume, on which it does not
 //! depend: `E_v` then has a volume of its own, which goes to that of the point in the time `tau`, and
-//! the stress `q` but for a pressure. Where there is no such strain, `E_v` is that of a linear
-//! material: the balance of energy holds for any.
+//! the stress `q` but for a pressure. Along directions in which the energy hardly resists, or not at
+//! all, `E_v` is that of a linear material: the balance of energy holds for any.
 
 use super::hyperelastic::StressShare;
 use super::prony::Branch;
@@ -91,7 +91,7 @@ impl Hyperelastic {
             over: &over.map(|h| h / share),
             volume,
         };
-        let viscous = energy.strain_of(wanted, near).unwrap_or(near);
+        let viscous = energy.strain_of(wanted, near);
         // `E : dq` along a straight strain, while the stress of the energy goes straight too.
         let change: [f64; 6] = std::array::from_fn(|k| share * (stress[k] - old.stress[k]));
         let h = &old.over[i];

@@ -3,19 +3,24 @@
 use super::volumetric::PointEnergy;
 use crate::strain::{matrix, write_matrix};
 use pliant_dense::Mat3;
+use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
 
 /// Numbers of a symmetric matrix: xx, yy, zz, xy, yz, zx.
 const PLACES: [(usize, usize); 6] = [(0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (2, 0)];
 
-/// Iterations of Newton's method, and halvings of one of its steps, at most.
-const ITERATIONS: usize = 20;
-const HALVINGS: usize = 8;
+/// Iterations, and halvings of one of their steps, at most.
+const ITERATIONS: usize = 8;
+const HALVINGS: usize = 4;
 
-/// The miss of a stress that is left, as a share of the overstress: the energy is off by its square.
-const TOLERANCE: f64 = 1e-6;
+/// The miss of stress and volume that is left, as a share of the overstress.
+const TOLERANCE: f64 = 1e-8;
 
-/// The miss that is rounding, as a share of the largest modulus.
+/// The miss that is rounding, as a share of the shear modulus.
 const ROUNDING: f64 = 1e-12;
+
+/// The modulus, as a share of the shear modulus, below which a direction resists too little for a
+/// stress to say how far it is strained.
+const SOFT: f64 = 0.1;
 
 pub(super) fn list(m: &Mat3) -> [f64; 6] {
     PLACES.map(|(i, j)| 0.5 * (m[(i, j)] + m[(j, i)]))
@@ -68,12 +73,18 @@ pub(super) struct Wanted<'a> {
     pub(super) volume: Option<f64>,
 }
 
-/// Stress and what is missing at a strain.
+/// A strain and what is missing there, in the axes of its gradient, shears times the root of two.
 struct Trial {
+    strain: [f64; 6],
+    /// The pressure (Pa) beside the stress of the energy.
+    pressure: f64,
     f: Mat3,
+    /// Kirchhoff's stress (Pa) of the energy.
     stress: Mat3,
-    /// Missing stress (Pa), and volume.
+    /// Missing stress (Pa), and missing logarithm of the volume in times of the shear modulus.
     missing: [f64; 7],
+    /// The size of all that is missing (Pa).
+    size: f64,
 }
 
 impl PointEnergy<'_> {
@@ -84,136 +95,129 @@ impl PointEnergy<'_> {
         list(&(inverse * self.stress(f)))
     }
 
-    /// The strain at which the energy has a stress, from one nearby; none where Newton's method
-    /// finds none.
+    /// The strain at which the energy has a stress, from one nearby, along directions that resist;
+    /// along others it stays.
     ///
-    /// **Equation.** `S_e(E) = T`, or `S_e(E) + p C^-1 = T` with `det C` given, `C = I + 2 E`.
-    pub(super) fn strain_of(&self, wanted: Wanted<'_>, near: [f64; 6]) -> Option<[f64; 6]> {
-        let enough = TOLERANCE * largest(wanted.over);
-        let (mut strain, mut pressure) = (near, 0.0);
-        let mut at = self.trial(&wanted, &strain, pressure)?;
+    /// **Equation.** `S_e(E) = T`, or `S_e(E) + p C^-1 = T` with `det C` given, `C = I + 2 E`, by the
+    /// steps `(K^2 + m^2)^-1 K r` of Levenberg (1944) with the miss `r`, its derivative `K` in the
+    /// axes of the gradient, and a share `m` of the shear modulus.
+    pub(super) fn strain_of(&self, wanted: Wanted<'_>, near: [f64; 6]) -> [f64; 6] {
+        let modulus = self.law.small_shear();
+        let most = wanted.over.iter().fold(0.0f64, |most, h| most.max(h.abs()));
+        let enough = (TOLERANCE * most).max(ROUNDING * modulus);
+        let Some(mut at) = self.trial(&wanted, modulus, near, None) else {
+            return near;
+        };
         for _ in 0..ITERATIONS {
-            if largest(&at.missing[..6]) <= enough && at.missing[6].abs() <= ROUNDING {
-                return Some(strain);
+            if at.size <= enough || at.size.is_nan() {
+                break;
             }
-            let (mut k, scale) = self.equations(&at, pressure, wanted.volume.is_some());
-            if largest(&at.missing[..6]) <= ROUNDING * scale && at.missing[6].abs() <= ROUNDING {
-                return Some(strain);
-            }
-            let size = |missing: &[f64; 7]| {
-                let volume = (scale * missing[6]).powi(2);
-                missing[..6].iter().map(|m| m * m).sum::<f64>() + volume
-            };
-            let mut right = at.missing;
-            right[6] *= scale;
-            let change = solve(&mut k, right);
-            let mut part = 1.0;
+            let k = self.changes(&at, wanted.volume.map(|_| modulus));
+            let mut change = damped(&k, &at.missing, SOFT * modulus);
             let next = (0..=HALVINGS).find_map(|_| {
-                let to: [f64; 6] = std::array::from_fn(|k| strain[k] + part * change[k]);
-                let p = pressure + part * scale * change[6];
-                part *= 0.5;
-                let found = self.trial(&wanted, &to, p)?;
-                (size(&found.missing) < size(&at.missing)).then_some((to, p, found))
+                let to = moved(&at, &change);
+                let pressure = at.pressure + modulus * change[6];
+                change.iter_mut().for_each(|c| *c *= 0.5);
+                let found = self.trial(&wanted, modulus, to, Some(pressure))?;
+                (found.size < at.size).then_some(found)
             });
-            (strain, pressure, at) = next?;
+            match next {
+                Some(found) => at = found,
+                None => break,
+            }
         }
-        None
+        at.strain
     }
 
-    fn trial(&self, wanted: &Wanted<'_>, strain: &[f64; 6], pressure: f64) -> Option<Trial> {
-        let f = gradient(strain)?;
-        let inverse = list(&stretch(strain).try_inverse()?);
-        let stress = self.second(&f);
+    /// The miss at a strain and a pressure; none where no gradient has the strain.
+    fn trial(
+        &self,
+        wanted: &Wanted<'_>,
+        modulus: f64,
+        strain: [f64; 6],
+        pressure: Option<f64>,
+    ) -> Option<Trial> {
+        let f = gradient(&strain)?;
+        let stress = self.stress(&f) * f.transpose();
+        let mut left = f * full(wanted.stress) * f.transpose() - stress;
+        let pressure = match wanted.volume {
+            Some(_) => pressure.unwrap_or(left.trace() / 3.0),
+            None => 0.0,
+        };
+        left -= Mat3::identity() * pressure;
         let mut missing = [0.0; 7];
-        for k in 0..6 {
-            missing[k] = wanted.stress[k] - stress[k] - pressure * inverse[k];
-        }
-        missing[6] = wanted.volume.map_or(0.0, |log| log - log_volume(strain));
+        missing[..6].copy_from_slice(&list(&left));
+        missing[3..6].iter_mut().for_each(|m| *m *= SQRT_2);
+        missing[6] = wanted
+            .volume
+            .map_or(0.0, |log| modulus * (log - f.determinant().ln()));
         Some(Trial {
+            strain,
+            pressure,
             f,
-            stress: full(&stress),
+            stress,
+            size: missing.iter().map(|m| m * m).sum::<f64>().sqrt(),
             missing,
         })
     }
 
-    /// The derivatives of stress and volume over strain and pressure, the last row and column in
-    /// times of the largest modulus (Pa), and this modulus.
-    fn equations(&self, at: &Trial, pressure: f64, with_volume: bool) -> ([[f64; 7]; 7], f64) {
+    /// The derivatives of stress and volume for changes `dE = F^T e F` and of the pressure in times of
+    /// the shear modulus, which is given where there is one.
+    fn changes(&self, at: &Trial, with_pressure: Option<f64>) -> [[f64; 7]; 7] {
         let mut tangent = [0.0; 81];
         self.add_tangent(&at.f, &mut tangent);
-        // There is one: the gradient is a factor of Cholesky's.
-        let back = at.f.try_inverse().unwrap_or(Mat3::repeat(f64::NAN));
-        let inverse = back * back.transpose();
         let mut out = [[0.0; 7]; 7];
         for (column, (i, j)) in PLACES.into_iter().enumerate() {
-            let mut strain = Mat3::zeros();
-            (strain[(i, j)], strain[(j, i)]) = (1.0, 1.0);
-            // `F^T dF` is this strain.
-            let moved = back.transpose() * strain;
-            let (mut of_moved, mut of_stress) = ([0.0; 9], [0.0; 9]);
-            write_matrix(&moved, &mut of_moved);
-            for (row, out) in tangent.chunks_exact(9).zip(&mut of_stress) {
-                *out = row.iter().zip(&of_moved).map(|(k, d)| k * d).sum();
+            let mut e = Mat3::zeros();
+            let unit = if i == j { 1.0 } else { FRAC_1_SQRT_2 };
+            (e[(i, j)], e[(j, i)]) = (unit, unit);
+            let (mut moved, mut first) = ([0.0; 9], [0.0; 9]);
+            write_matrix(&(e * at.f), &mut moved);
+            for (row, out) in tangent.chunks_exact(9).zip(&mut first) {
+                *out = row.iter().zip(&moved).map(|(k, d)| k * d).sum();
             }
-            let change = back * (matrix(&of_stress) - moved * at.stress);
-            let of_pressure = inverse * strain * inverse * (-2.0 * pressure);
-            for (row, value) in list(&(change + of_pressure)).into_iter().enumerate() {
-                out[row][column] = value;
-            }
-        }
-        let scale = out.iter().map(|row| largest(row)).fold(0.0, f64::max);
-        if with_volume {
-            for (k, value) in list(&inverse).into_iter().enumerate() {
-                out[k][6] = scale * value;
-                out[6][k] = scale * value * if k < 3 { 1.0 } else { 2.0 };
+            // `F dS F^T` of `P = F S`, and that of the pressure.
+            let change = matrix(&first) * at.f.transpose() - e * at.stress - e * (2.0 * at.pressure);
+            for (row, value) in list(&change).into_iter().enumerate() {
+                out[row][column] = value * if row < 3 { 1.0 } else { SQRT_2 };
             }
         }
-        (out, scale)
+        if let Some(modulus) = with_pressure {
+            for k in 0..3 {
+                (out[k][6], out[6][k]) = (modulus, modulus);
+            }
+        }
+        out
     }
 }
 
-fn largest(values: &[f64]) -> f64 {
-    values.iter().fold(0.0, |most, v| most.max(v.abs()))
+/// The strain after a change `e` in the axes of its gradient.
+fn moved(at: &Trial, change: &[f64; 7]) -> [f64; 6] {
+    let e: [f64; 6] = std::array::from_fn(|k| change[k] * if k < 3 { 1.0 } else { FRAC_1_SQRT_2 });
+    let change = list(&(at.f.transpose() * full(&e) * at.f));
+    std::array::from_fn(|k| at.strain[k] + change[k])
 }
 
-/// Solves seven equations by elimination with exchange of rows and columns; unknowns that equations
-/// leave open, but for rounding, are zero.
-fn solve(a: &mut [[f64; 7]; 7], mut b: [f64; 7]) -> [f64; 7] {
-    let mut order: [usize; 7] = std::array::from_fn(|k| k);
-    let (mut rank, mut first) = (0, 0.0);
-    while rank < 7 {
-        let entries = (rank..7).flat_map(|r| (rank..7).map(move |c| (r, c)));
-        let (r, c) = entries.fold((rank, rank), |most, at| {
-            if a[at.0][at.1].abs() > a[most.0][most.1].abs() {
-                at
-            } else {
-                most
+/// The solution `(K^2 + m^2)^-1 K r` of `K x = r` with a symmetric `K`, damped where `K` is smaller than
+/// `m`, by elimination: the matrix is positive definite.
+fn damped(k: &[[f64; 7]; 7], r: &[f64; 7], m: f64) -> [f64; 7] {
+    let times = |i: usize, v: &dyn Fn(usize) -> f64| (0..7).map(|c| k[i][c] * v(c)).sum::<f64>();
+    let mut x: [f64; 7] = std::array::from_fn(|i| times(i, &|c| r[c]));
+    let mut a: [[f64; 7]; 7] = std::array::from_fn(|i| {
+        std::array::from_fn(|j| times(i, &|c| k[c][j]) + if i == j { m * m } else { 0.0 })
+    });
+    for p in 0..7 {
+        for i in p + 1..7 {
+            let factor = a[i][p] / a[p][p];
+            for j in p..7 {
+                a[i][j] -= factor * a[p][j];
             }
-        });
-        let pivot = a[r][c];
-        if rank == 0 {
-            first = pivot.abs();
+            x[i] -= factor * x[p];
         }
-        if pivot.abs() <= ROUNDING * first {
-            break;
-        }
-        a.swap(rank, r);
-        b.swap(rank, r);
-        a.iter_mut().for_each(|row| row.swap(rank, c));
-        order.swap(rank, c);
-        let (above, below) = a.split_at_mut(rank + 1);
-        let own = &above[rank];
-        for (row, k) in below.iter_mut().zip(rank + 1..) {
-            let factor = row[rank] / pivot;
-            (rank..7).for_each(|c| row[c] -= factor * own[c]);
-            b[k] -= factor * b[rank];
-        }
-        rank += 1;
     }
-    let mut out = [0.0; 7];
-    for r in (0..rank).rev() {
-        let known: f64 = (r + 1..rank).map(|c| a[r][c] * out[order[c]]).sum();
-        out[order[r]] = (b[r] - known) / a[r][r];
+    for p in (0..7).rev() {
+        let known: f64 = (p + 1..7).map(|j| a[p][j] * x[j]).sum();
+        x[p] = (x[p] - known) / a[p][p];
     }
-    out
+    x
 }

@@ -65,22 +65,21 @@ fn free_vibrations_decay_by_the_closed_form() {
     let errors = [40, 80, 160].map(|n| {
         // Parts of a quarter of a cycle.
         let h = 0.5 * PI / frequency / f64::from(n);
-        let mut s = sheared(1e-5);
+        let mut s = sheared(1e-3);
         let mut at = Vec::new();
         for k in 0..6 * n + 4 * n {
             let report = s.step(h).unwrap();
-            assert!(report.ledger.damping < 1e-18, "{k} {:?}", report.ledger);
+            assert!(report.ledger.damping < 1e-13, "{k} {:?}", report.ledger);
             if k >= 6 * n - 1 && (k + 1) % n == 0 {
                 at.push(s.state().positions[1]);
             }
         }
         // Two pairs of equations for a and b.
-        let determinant = at[1] * -at[1] + at[0] * at[2];
-        let b = (at[1] * at[3] - at[2] * at[2]) / determinant * -1.0;
+        let b = (at[2] * at[2] - at[1] * at[3]) / (at[1] * at[1] - at[0] * at[2]);
         let a = (at[2] + b * at[0]) / at[1];
         let quarter = h * f64::from(n);
-        let found = -0.5 * b.abs().ln() / quarter;
-        let turned = (0.5 * a / b.abs().sqrt()).acos() / quarter;
+        let found = -0.5 * b.ln() / quarter;
+        let turned = (0.5 * a / b.sqrt()).acos() / quarter;
         [(found / decay - 1.0).abs(), (turned / frequency - 1.0).abs()]
     });
     for k in 0..2 {
@@ -96,20 +95,20 @@ fn a_cycle_costs_what_the_loss_modulus_says() {
     let x = omega * TIME;
     let storage = SHEAR * VOLUME * (1.0 - SHARE + SHARE * x * x / (1.0 + x * x));
     let loss = SHEAR * VOLUME * SHARE * x / (1.0 + x * x);
-    let force = 1e-4;
+    let force = 1e-2;
     let amplitude = force / (storage - MASS * omega * omega).hypot(loss);
     let wanted = PI * loss * amplitude * amplitude;
-    let errors = [100, 200, 400].map(|n| {
+    let errors = [50, 100, 200].map(|n| {
         let h = 2.0 * PI / omega / f64::from(n);
         let mut s = sheared(0.0);
         let node = s.model().node_named("gradient").unwrap();
         let (mut taken, mut worked, mut made) = (0.0, 0.0, 0.0);
-        for k in 0..16 * n {
+        for k in 0..50 * n {
             let now = force * (omega * h * (f64::from(k) + 0.5)).sin();
             s.set_force(node, 0, &[0.0, now, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
                 .unwrap();
             let ledger = s.step(h).unwrap().ledger;
-            if k >= 15 * n {
+            if k >= 49 * n {
                 taken -= ledger.damping;
                 worked += ledger.forces;
                 made += ledger.numerical;

@@ -14,29 +14,12 @@ fn scene(material: &str, more: &str) -> String {
 /// ends well, without a word about its energy, and the work of the weight is heat.
 #[test]
 fn rubber_bands_hang_down() {
-    for (material, more, back) in [
-        ("NeoHookean(young: 2e4, poisson: 0.4)", "share: 0.5)]", 1e-12),
-        (
-            "MooneyRivlin(c1: 2500, c2: 1000, bulk: 3e4)",
-            "share: 0.5)]",
-            1e-12,
-        ),
+    for (material, more) in [
+        ("NeoHookean(young: 2e4, poisson: 0.4)", "share: 0.5)]"),
+        ("MooneyRivlin(c1: 2500, c2: 1000, bulk: 3e4)", "share: 0.5)]"),
         (
             "MooneyRivlin(c1: 2500, c2: 1000, bulk: 1e7)",
             "shear: 0.5)], incompressibility: PerElement",
-            1e-12,
-        ),
-        (
-            "Ogden(terms: [(mu: 8000, alpha: 1.3), (mu: 1000, alpha: 4)], bulk: 3e4)",
-            "share: 0.5)]",
-            1e-12,
-        ),
-        // One layer of elements that lock: where it is clamped, the tension from all sides comes to
-        // the shear modulus, and beyond it the law gives energy back.
-        (
-            "MooneyRivlin(c1: 2500, c2: 1000, bulk: 1e5)",
-            "share: 0.5)]",
-            0.02,
         ),
     ] {
         let file = SceneFile::from_text("band.ron".as_ref(), &scene(material, more), Format::Ron).unwrap();
@@ -57,7 +40,7 @@ fn rubber_bands_hang_down() {
             low < -0.01 && damped > 0.97 * lost && damped < 1.001 * lost,
             "{material} {low} {damped} {lost}"
         );
-        assert!(given <= back * damped, "{material} {given} {damped}");
+        assert!(given <= 1e-12 * damped, "{material} {given} {damped}");
         let outcome = runner(&file, &[], None).run(|_| {});
         assert_eq!(outcome.summary.status, "ok", "{material}");
         assert!(

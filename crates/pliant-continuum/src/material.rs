@@ -23,6 +23,7 @@ mod response;
 mod tissue;
 mod viscoelastic;
 mod viscosity;
+mod viscous_strain;
 mod volumetric;
 
 pub(crate) use axes::MaterialAxes;

@@ -34,7 +34,7 @@ pub struct Ledger {
     pub inputs: f64,
     /// By damping forces, those of compliant contacts included, and what materials with a past
     /// dissipate (viscous and plastic): never positive for `alpha = beta`, but for quasi-linear
-    /// viscoelasticity, whose branches may give back what they took.
+    /// viscoelasticity where its energy is not convex in the strain.
     pub damping: f64,
     /// By friction (viscous friction included), spin and rolling in contacts, and by rows with
     /// bounds on both sides that are not driven (dry friction of joints).

@@ -40,6 +40,9 @@ pub enum Tangent {
 /// `S = S_e - sum_i (g_i S_e - h_i)`, `dh_i/dt = g_i dS_e/dt - h_i/tau_i` for the second
 /// Piola-Kirchhoff stress `S_e` of the energy (Fung 1967), exactly for stresses `S_e` that grow
 /// evenly over a step.
+/// A branch stores `g (w(E) - w(E_v) - S_e(E_v) : (E - E_v))` with Green and Lagrange's strain `E`
+/// and that of its dashpot, `g S_e(E_v) = g S_e(E) - h`; it dissipates wherever `w` is convex in `E`.
+/// Remembered are `S_e`, `E`, then the `h_i`, then the strains of the dashpots: six numbers each.
 ///
 /// **Use.** Rubber and tissue at large strains: neo-Hookean, stable neo-Hookean, Mooney-Rivlin,
 /// Yeoh, Arruda-Boyce, Veronda-Westmann, Ogden, fibre-reinforced, Fung, Costa; the corotational material

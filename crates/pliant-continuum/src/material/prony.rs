@@ -152,6 +152,22 @@ impl Branch {
         }
     }
 
+    /// How far the strain of the dashpot at the end is beyond its mean on the way, from none at the
+    /// start, as a share of `de`: `1/2 - grown + (1 - grown)/s` with `s = t/tau`.
+    pub(super) fn lag(&self) -> f64 {
+        let s = self.ratio;
+        if s >= 0.5 {
+            return 0.5 - self.grown + (1.0 - self.grown) / s;
+        }
+        // The sum of -(-s)^k (k + 1)/(k + 2)!: the closed form would lose all digits.
+        let (mut sum, mut power) = (0.0, 0.5);
+        for k in 1..20 {
+            power *= -s / (k + 2) as f64;
+            sum -= power * (k + 1) as f64;
+        }
+        sum
+    }
+
     /// The energy that its dashpot takes on the way, `1/tau` times the integral of `a . D a`, from
     /// the products `a . D a`, `a . D de` and `de . D de` of the start.
     pub(super) fn dissipated(&self, [old, mixed, new]: [f64; 3]) -> f64 {

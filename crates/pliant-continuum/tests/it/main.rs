@@ -15,6 +15,7 @@ mod ogden;
 mod pieces;
 mod plastic;
 mod quadratic_cells;
+mod quasi_linear;
 mod relaxing;
 mod sheets;
 mod shells;

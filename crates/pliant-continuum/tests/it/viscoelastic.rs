@@ -29,15 +29,15 @@ fn series() -> PronySeries {
 }
 
 /// A law with its internal variables, led along strains.
-struct Led<'a> {
+pub(crate) struct Led<'a> {
     law: &'a dyn Memory,
     space: Space,
-    internal: Vec<f64>,
-    dissipated: f64,
+    pub(crate) internal: Vec<f64>,
+    pub(crate) dissipated: f64,
 }
 
 impl<'a> Led<'a> {
-    fn new(law: &'a dyn Memory, space: Space, x: &[f64]) -> Self {
+    pub(crate) fn new(law: &'a dyn Memory, space: Space, x: &[f64]) -> Self {
         let count = x.len() / space.position_size();
         let mut internal = vec![0.0; law.size(count)];
         law.begin(space, x, &mut internal);
@@ -50,7 +50,7 @@ impl<'a> Led<'a> {
     }
 
     /// To a place, `elapsed` seconds later; the force there before the variables are moved on.
-    fn go(&mut self, x: &[f64], elapsed: f64) -> Vec<f64> {
+    pub(crate) fn go(&mut self, x: &[f64], elapsed: f64) -> Vec<f64> {
         let mut force = vec![0.0; x.len()];
         let mut new = self.internal.clone();
         let past = Past {
@@ -63,7 +63,7 @@ impl<'a> Led<'a> {
         force
     }
 
-    fn energy(&self, x: &[f64]) -> f64 {
+    pub(crate) fn energy(&self, x: &[f64]) -> f64 {
         self.law.energy(At::new(self.space, x), &self.internal)
     }
 }

@@ -15,6 +15,7 @@ mod net;
 mod pendulums;
 mod plastic;
 mod rods;
+mod rubber;
 mod sheets;
 mod shells;
 mod soft;

@@ -4,4 +4,5 @@ mod finite_plastic;
 mod muscle;
 mod plastic;
 mod relaxing;
+mod rubber;
 mod viscoelastic;

@@ -1,5 +1,6 @@
 //! The work and the force of what drives rows: targets that move, and targets that jump.
 
+use pliant::contact::Overlap;
 use pliant::prelude::*;
 
 const MASS: f64 = 2.0;
@@ -253,5 +254,66 @@ fn a_hard_drive_from_rest_brings_in_the_kinetic_energy() {
             assert!((sum.motion - expected).abs() < 1e-12, "{level:?}: {sum:?}");
             assert!(sum.numerical.abs() < 1e-12, "{level:?}: {sum:?}");
         }
+    }
+}
+
+/// In steps of one stage the force of a hard drive is `M (a + g)` of the step,
+/// `M ((g'(t+) - g'(t))/h + g)`, its work the change of the energies, and the force of a rod what turns
+/// the velocity of its bob, `M v^2/l`. Each step has one stage because a coordinate beside comes back
+/// from beyond its limit by a velocity.
+#[test]
+fn one_stage_has_the_whole_force_of_hard_rows() {
+    let (gravity, amplitude, drive): (f64, f64, f64) = (9.81, 0.05, 6.0);
+    let (h, speed): (f64, f64) = (0.01, 0.8);
+    let (mut model, table) = scalar(amplitude * drive);
+    let weight = ConstantForce::new(&[-MASS * gravity]);
+    model
+        .add_force_field("weight", table, weight, Treatment::Stiffness)
+        .unwrap();
+    let motor = model.add_constraint("motor", table, Level::Position).unwrap();
+    let motion = PrescribedMotion::sine(amplitude, drive, 0.0);
+    model.set_motion(motor, Some(motion)).unwrap();
+    let bob = model.add_particles("bob", &[[1.0, 0.0, 0.0]]).unwrap();
+    model.add_mass("bob's", bob, Mass::Uniform(MASS)).unwrap();
+    let all = [true; 3];
+    model.set_velocity(bob, 0, &all, &[0.0, speed, 0.0]).unwrap();
+    let length = Distance::to_points(&[(0, [0.0; 3])]).with_rest_lengths(&[1.0]);
+    let length = model.add_mapped("length", &[bob], length).unwrap();
+    let rod = model.add_constraint("rod", length, Level::Position).unwrap();
+    let stone = model
+        .add_independent("stone", Space::Real(1), &[-1.0], &[0.1])
+        .unwrap();
+    model.add_mass("stone's", stone, Mass::Uniform(MASS)).unwrap();
+    let limit = model.add_constraint("limit", stone, Level::Position).unwrap();
+    model.set_bounds(limit, 0.0, f64::INFINITY).unwrap();
+    let mut options = Options::default();
+    options.contacts.overlap = Overlap::Rows {
+        rate: 1.0,
+        speed: 0.1,
+    };
+    let mut s = Simulation::with_options(model, options).unwrap();
+    let pace = |s: &Simulation| s.velocities(bob).iter().map(|v| v * v).sum::<f64>().sqrt();
+    for step in 0..50 {
+        let before = pace(&s);
+        let report = s.step(h).unwrap();
+        assert_eq!(report.solve.stages, 1, "{step}");
+        let [from, to] = [step, step + 1].map(|n| f64::from(n) * h * drive);
+        let rates = [from, to].map(|phase| amplitude * drive * phase.cos());
+        let expected = MASS * ((rates[1] - rates[0]) / h + gravity);
+        let found = s.force(motor)[0];
+        assert!((found - expected).abs() < 1e-9, "{step}: {found} {expected}");
+        let lifted = MASS * gravity * amplitude * (to.sin() - from.sin());
+        let change = 0.5 * MASS * (rates[1].powi(2) - rates[0].powi(2)) + lifted;
+        let work = report.ledger.motion;
+        // The weight goes by the mean velocity: off by the third order of the step.
+        let left = MASS * gravity * amplitude * (h * drive).powi(3) / 12.0;
+        assert!((work - change).abs() < left, "{step}: {work} {change}");
+        // To the second order in the angle of a step, each of which takes as much of the speed.
+        let pull = -s.force(rod)[0];
+        let turned = MASS * before * pace(&s);
+        assert!(
+            (pull / turned - 1.0).abs() < 2.0 * (speed * h).powi(2),
+            "{step}: {pull} {turned}"
+        );
     }
 }

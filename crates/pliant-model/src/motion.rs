@@ -6,6 +6,15 @@ use crate::{Field, ModelError};
 use std::fmt;
 use std::sync::Arc;
 
+/// Share of the values around it, below which a jump is rounding.
+const SMOOTH: f64 = 1e-12;
+
+/// The change of a course between two times, of which the values and rates are given, less that of
+/// the mean rate.
+fn unexplained((t0, (x0, v0)): (f64, (f64, f64)), (t1, (x1, v1)): (f64, (f64, f64))) -> f64 {
+    x1 - x0 - 0.5 * (t1 - t0) * (v0 + v1)
+}
+
 type Function = Arc<dyn Fn(Dual) -> Dual + Send + Sync>;
 
 /// Functions of time (s), one for each coordinate of a node or one for all. What is driven by one
@@ -142,6 +151,35 @@ impl PrescribedMotion {
         (x.re, x.eps1)
     }
 
+    /// The jump of coordinate `k` between two times (s): what is left of its change where that is
+    /// more than its rate explains, however short the time around it; zero of a course without one.
+    /// Of several jumps one is found. Cost: a few values of a smooth course, some fifty of one that
+    /// jumps or has a kink.
+    pub fn jump(&self, k: usize, from: f64, to: f64) -> f64 {
+        if self.is_constant() {
+            return 0.0;
+        }
+        let (mut start, mut end) = ((from, self.at(k, from)), (to, self.at(k, to)));
+        let size = |(x, v): (f64, f64)| x.abs() + (to - from).abs() * v.abs();
+        let rounding = SMOOTH * (size(start.1) + size(end.1));
+        loop {
+            let left = unexplained(start, end).abs();
+            if left <= rounding || left.is_nan() {
+                return 0.0;
+            }
+            let ((t0, (x0, _)), (t1, (x1, _))) = (start, end);
+            let middle = 0.5 * (t0 + t1);
+            if middle == t0 || middle == t1 {
+                return x1 - x0;
+            }
+            let middle = (middle, self.at(k, middle));
+            match unexplained(start, middle).abs() > unexplained(middle, end).abs() {
+                true => end = middle,
+                false => start = middle,
+            }
+        }
+    }
+
     fn evaluate(&self, k: usize, t: Dual) -> Dual {
         let last = self.len() - 1;
         match &self.constants {
@@ -160,6 +198,27 @@ impl PrescribedMotion {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Jumps are found to the bit wherever they are; courses with kinks have none.
+    #[test]
+    fn jumps_are_told_from_smooth_courses() {
+        for at in [0.1, 0.100_000_001, 0.137, 0.2] {
+            let step = move |t: Dual| if t.re < at { t * 0.0 + 0.5 } else { t * 0.0 - 1.0 };
+            let step = PrescribedMotion::function(step);
+            let found = step.jump(0, 0.1, 0.2);
+            // At its start it is over.
+            let expected = if at == 0.1 { 0.0 } else { -1.5 };
+            assert!(found == expected, "{at}: {found}");
+            let on_top = move |t: Dual| (t * 9.0).sin() + if t.re < at { 0.0 } else { 2.0 };
+            let found = PrescribedMotion::function(on_top).jump(0, 0.1, 0.2);
+            let expected = if at == 0.1 { 0.0 } else { 2.0 };
+            assert!((found - expected).abs() < 1e-14, "{at}: {found}");
+        }
+        let table = PrescribedMotion::table(&[(0.0, 0.0), (0.13, 1.0), (0.3, -2.0)]).unwrap();
+        let sine = PrescribedMotion::sine(1.0, 50.0, 0.3);
+        let none = [table, sine, PrescribedMotion::constant(&[3.0])];
+        assert_eq!(none.map(|motion| motion.jump(0, 0.1, 0.2)), [0.0; 3]);
+    }
 
     #[test]
     fn values_and_rates() {

@@ -29,8 +29,8 @@ pub struct Ledger {
     pub motion: f64,
     /// By driven rows of bounded force.
     pub motors: f64,
-    /// By inputs that were set since the last step: what they changed in the potential energy. And
-    /// by what works inside of laws with a memory: a muscle that is activated.
+    /// By inputs and motions of compliances that were set since the last step: what they changed in
+    /// the potential energy. And by what works inside of laws with a memory: a muscle that is activated.
     pub inputs: f64,
     /// By damping forces, those of compliant contacts included, and what materials with a past
     /// dissipate (viscous and plastic): never positive for `alpha = beta`, but for quasi-linear

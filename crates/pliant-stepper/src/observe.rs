@@ -2,6 +2,7 @@
 //! the motions at both ends and the trace.
 
 mod blame;
+mod drives;
 pub mod energy;
 mod forces;
 mod jumps;
@@ -11,6 +12,7 @@ mod report;
 
 pub use blame::unit;
 pub(crate) use blame::{Clash, Residuals, with_others};
+pub(crate) use drives::Driving;
 pub use forces::{Axes, On, Wrench};
 pub use forces::{ForcesThrough, force_of, force_through, pose, reaction, wrench_of};
 pub use jumps::{BoundedImpulses, Jump, Jumps};
@@ -167,7 +169,19 @@ impl Default for Trace {
 impl Trace {
     /// Enters the work of all impulses of a part of the step, of length `h` (s), with the weights
     /// of the trace; of a step of two stages, that in its stages.
-    pub(crate) fn tally(&mut self, system: &System, start: &Motion, end: &Motion, h: f64, how: DampingLaw) {
+    pub(crate) fn tally(
+        &mut self,
+        system: &mut System,
+        start: &Motion,
+        end: &Motion,
+        h: f64,
+        driving: Driving,
+    ) {
+        self.account.find_drives(system, start, end, h, driving);
+        let how = match driving {
+            Driving::Means => DampingLaw::Tangent,
+            _ => DampingLaw::Mean,
+        };
         let step = Step {
             system,
             start,

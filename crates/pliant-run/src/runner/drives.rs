@@ -6,7 +6,8 @@ use pliant::{Error, Simulation};
 use serde::{Deserialize, Serialize};
 
 /// A motion of the rows of a component: from `before` at `since` in a straight line to `target` at
-/// `until`, then on at a constant rate. A jump would be work that no step accounts for.
+/// `until`, then on at a constant rate. Where a hard row jumped, its velocity would be the jump over a
+/// step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Drive {
     component: ComponentId,

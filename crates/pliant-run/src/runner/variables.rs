@@ -7,8 +7,8 @@ use pliant_expression::Program;
 use pliant_scene::{InputCourse, Varying};
 use serde::{Deserialize, Serialize};
 
-/// The way of a motion from where it was when a variable changed to where it is to be: a jump would
-/// be work that no step accounts for.
+/// The way of a motion from where it was when a variable changed to where it is to be. Where a hard
+/// row jumped, its velocity would be the jump over a step.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Ramp {
     /// By how much each coordinate is off at the start of it (m, rad).

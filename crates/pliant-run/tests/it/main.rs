@@ -11,6 +11,7 @@ mod breaking;
 mod controllers;
 mod defects;
 mod drawn;
+mod drives;
 mod errors;
 mod events;
 mod fields;

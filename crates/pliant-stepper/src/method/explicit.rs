@@ -117,8 +117,8 @@ impl Method for Explicit {
         system.velocities(&start.state, &mut self.start);
         trace.solved = match self.method {
             ExplicitMethod::SymplecticEuler | ExplicitMethod::ForwardEuler => self.euler(system, start, h)?,
-            ExplicitMethod::RungeKutta2 => self.runge_kutta(system, start, h, end, &HEUN)?,
-            ExplicitMethod::RungeKutta4 => self.runge_kutta(system, start, h, end, &CLASSICAL)?,
+            ExplicitMethod::RungeKutta2 => self.runge_kutta(system, start, h, end, &HEUN, trace)?,
+            ExplicitMethod::RungeKutta4 => self.runge_kutta(system, start, h, end, &CLASSICAL, trace)?,
         };
         let held = Some(&end.controls.held[..]);
         system.place(
@@ -159,6 +159,7 @@ impl Explicit {
         h: f64,
         end: &mut Motion,
         stages: &[Stage],
+        trace: &mut Trace,
     ) -> Result<SolveReport, Error> {
         self.velocity.copy_from_slice(&self.start);
         let mut worst: Option<SolveReport> = None;
@@ -169,6 +170,8 @@ impl Explicit {
             }
             let at = start.time + stage.reach * h;
             let solved = system.accelerations(start, end, at, h, &mut self.acceleration)?;
+            let account = &mut trace.account;
+            account.add_stage_by_laws(system, h * stage.weight, number == 0);
             if worst.is_none_or(|w| solved.residual.relative > w.residual.relative) {
                 worst = Some(solved);
             }

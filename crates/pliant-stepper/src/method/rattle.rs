@@ -117,7 +117,7 @@ impl Rattle {
             list.resize(n, 0.0);
         }
         gather(&system.model, &start.state.velocities, &mut self.start);
-        system.find_law_forces(&start.state, |m| m.end);
+        system.find_law_forces(&start.state, |m| m.start);
         self.find_node_forces(system, start);
         let System {
             model,

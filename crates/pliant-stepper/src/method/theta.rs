@@ -5,7 +5,7 @@ use super::{Capabilities, Method, stabilise};
 use crate::contact::step;
 use crate::method::gyroscopic;
 use crate::motion::Motion;
-use crate::observe::{Clash, DampingLaw, Residuals, Trace, find_parts};
+use crate::observe::{Clash, Driving, Residuals, Trace, find_parts};
 use crate::report::Timings;
 use crate::sleep;
 use crate::system::one_sided::StepEnd;
@@ -192,7 +192,7 @@ impl Theta {
         step::look_for_missed(system, start, end, h)?;
         trace.timings.contacts += clock.lap();
         trace.account.advance_memory(system, &mut end.state, h);
-        trace.tally(system, start, end, h, DampingLaw::Tangent);
+        trace.tally(system, start, end, h, Driving::Means);
         trace.timings.update += clock.lap();
         correct(system, end, trace)?;
         trace.timings.stabilise += clock.lap();

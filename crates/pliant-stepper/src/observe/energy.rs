@@ -1,8 +1,9 @@
 //! Energies of a motion: what the components store.
 
 use super::{Step, room};
+use crate::motion::Motion;
 use crate::system::System;
-use pliant_model::{At, ComponentId, Energies, Model, RowGroup, RowLaw};
+use pliant_model::{At, ComponentId, Energies, Model, PrescribedMotion, RowGroup, RowLaw};
 
 /// Energies at the end of a step, with those of compliant contacts there. With `by_multipliers`,
 /// the multipliers of the step measure the energy of stiff rows (`rows_energy`). `shifted` has
@@ -97,26 +98,10 @@ fn rows_energy(step: Step<'_>, group: &RowGroup, lambda: Option<&[f64]>, shifted
         .model
         .bounds(group)
         .filter(|_| is_elastic(&step.system.model, group));
-    // The compliance of a coordinate, and whether it is coupled to no other.
-    let own = |k: usize| {
-        let (g, first) = step.system.evaluation.group_of(i, group.size, k);
-        let width = step.system.evaluation.compliance(i).width(g);
-        let row = &step.system.evaluation.compliance(i).block(g)[(k - first) * width..][..width];
-        (
-            row[k - first],
-            (0..width).all(|c| c == k - first || row[c] == 0.0),
-        )
+    let own = |k: usize| own_compliance(step.system, i, group.size, k);
+    let Some(lambda) = lambda.map(|l| &l[group.first_row..group.first_row + coordinates]) else {
+        return energy_by_law(step.system, group, x, target, shifted);
     };
-    if lambda.is_none() && (bounds.is_none() || !(0..coordinates).all(|k| own(k).1)) {
-        let shifted = room(shifted, x.len());
-        for (k, (s, x)) in shifted.iter_mut().zip(x).enumerate() {
-            *s = x - target(k);
-        }
-        let space = step.system.model.node(group.node).space;
-        let at = At::new(space, shifted).with_inputs(step.system.model.inputs(i));
-        return step.system.model.force_fields()[i].component.law.energy(at);
-    }
-    let lambda = lambda.map(|l| &l[group.first_row..group.first_row + coordinates]);
     let alpha = step.scheme.alpha_of(group.component);
     let velocities = step.system.model.node(group.node).velocity_range();
     let mean = |k: usize| {
@@ -139,21 +124,98 @@ fn rows_energy(step: Step<'_>, group: &RowGroup, lambda: Option<&[f64]>, shifted
         let phi = x[k] - target(k);
         let bound = bounds.filter(|_| alone);
         let bound = bound.map(|(lower, upper)| (-phi / c).max(lower).min(upper));
-        out += match (bound, lambda) {
-            (Some(force), _) if force != -phi / c => 0.5 * c * force * force - force * (phi + c * force),
+        out += match bound {
+            Some(force) if force != -phi / c => beyond_bound(c, force, phi),
             // Beside stiff ones, but not coupled to them.
-            (_, Some(_)) if alone && step.system.rows.soft[group.first_row + k] => 0.5 * phi * phi / c,
-            (_, Some(lambda)) => {
+            _ if alone && step.system.rows.soft[group.first_row + k] => 0.5 * phi * phi / c,
+            _ => {
                 let (g, first) = step.system.evaluation.group_of(i, group.size, k);
                 let width = step.system.evaluation.compliance(i).width(g);
                 let row = &step.system.evaluation.compliance(i).block(g)[(k - first) * width..][..width];
                 let strain: f64 = (0..width).map(|c| row[c] * elastic(lambda, g, first, c)).sum();
                 0.5 * elastic(lambda, g, first, k - first) * strain
             }
-            (_, None) if alone => 0.5 * phi * phi / c,
-            // Hard.
-            (_, None) => 0.0,
         };
     }
     out
+}
+
+/// The energy of a linear spring of compliance `c` and coordinate `phi` whose force is at its bound.
+fn beyond_bound(c: f64, force: f64, phi: f64) -> f64 {
+    0.5 * c * force * force - force * (phi + c * force)
+}
+
+/// The compliance of coordinate `k` of a force field, and whether it is coupled to no other.
+fn own_compliance(system: &System, field: usize, size: usize, k: usize) -> (f64, bool) {
+    let (g, first) = system.evaluation.group_of(field, size, k);
+    let compliance = system.evaluation.compliance(field);
+    let width = compliance.width(g);
+    let row = &compliance.block(g)[(k - first) * width..][..width];
+    (
+        row[k - first],
+        (0..width).all(|c| c == k - first || row[c] == 0.0),
+    )
+}
+
+/// Energy that rows of a force field store by their law at the coordinates `x` of their node, which
+/// are driven to these targets (J).
+pub(super) fn energy_by_law(
+    system: &System,
+    group: &RowGroup,
+    x: &[f64],
+    target: impl Fn(usize) -> f64,
+    shifted: &mut Vec<f64>,
+) -> f64 {
+    let ComponentId::ForceField(i) = group.component else {
+        return 0.0;
+    };
+    let own = |k: usize| own_compliance(system, i, group.size, k);
+    let coordinates = 0..group.size * group.count;
+    let bounds = system
+        .model
+        .bounds(group)
+        .filter(|_| is_elastic(&system.model, group));
+    let bounds = bounds.filter(|_| coordinates.clone().all(|k| own(k).1));
+    let Some((lower, upper)) = bounds else {
+        let shifted = room(shifted, x.len());
+        for (k, (s, x)) in shifted.iter_mut().zip(x).enumerate() {
+            *s = x - target(k);
+        }
+        let space = system.model.node(group.node).space;
+        let at = At::new(space, shifted).with_inputs(system.model.inputs(i));
+        return system.model.force_fields()[i].component.law.energy(at);
+    };
+    let one = |k: usize| {
+        let (c, phi) = (own(k).0, x[k] - target(k));
+        // Hard ones store nothing.
+        if c <= 0.0 {
+            return 0.0;
+        }
+        match (-phi / c).max(lower).min(upper) {
+            force if force != -phi / c => beyond_bound(c, force, phi),
+            _ => 0.5 * phi * phi / c,
+        }
+    };
+    coordinates.map(one).sum()
+}
+
+/// The change of the energy that a driven compliance stores at a motion, by its law, if its targets
+/// become others (J): `before` are those that it has had.
+pub fn change_by_targets(
+    system: &System,
+    motion: &Motion,
+    component: ComponentId,
+    before: Option<&PrescribedMotion>,
+    after: Option<&PrescribedMotion>,
+) -> f64 {
+    let groups = system.model.row_groups().iter();
+    let mut own = groups.filter(|group| group.component == component);
+    own.next().map_or(0.0, |group| {
+        let x = system.model.positions(&motion.state, group.node);
+        let [before, after] = [before, after].map(|to| {
+            let target = |k: usize| to.map_or(0.0, |to| to.at(k, motion.time).0);
+            energy_by_law(system, group, x, target, &mut Vec::new())
+        });
+        after - before
+    })
 }

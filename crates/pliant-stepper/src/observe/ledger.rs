@@ -1,5 +1,6 @@
 //! The ledger of a step: the work of everything that is not stored.
 
+use super::drives::{Drives, Driving};
 use super::{Room, Step, energy, report};
 use crate::certificate::EnergyBudget;
 use crate::contact::OverlapReport;
@@ -8,10 +9,10 @@ use crate::motion::Motion;
 use crate::system::{System, one_sided};
 use crate::{Ledger, NumericalParts, StepReport};
 use pliant_kkt::Scheme;
-use pliant_model::{At, ChordWork, ComponentId, Energies, Level, Problem, RowGroup, RowLaw, State};
+use pliant_model::{At, ChordWork, ComponentId, Energies, Level, Problem, RowGroup, State};
 
 /// The entry of the ledger to which the work of a group of rows belongs.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Entry {
     Motion,
     Motors,
@@ -26,7 +27,7 @@ pub struct LedgerMemory {
     /// Energies at the end of the last step; `None` if the state, a motion or the contacts were
     /// changed since.
     pub energies: Option<Energies>,
-    /// Change of the potential energy by inputs that were set since (J).
+    /// Change of the potential energy by inputs and motions of compliances that were set since (J).
     pub inputs: f64,
     /// Change of the potential energy by elements that were taken out of the model since (J).
     #[cfg_attr(feature = "serde", serde(default))]
@@ -101,6 +102,8 @@ pub struct Account {
     /// Work in the stages of the step so far, where it has any (J): all of it if there are several,
     /// that of damping forces if there is one.
     staged: Option<Ledger>,
+    /// The work of what drives rows.
+    drives: Drives,
     /// Buffers of one node.
     pub room: Room,
 }
@@ -163,6 +166,7 @@ impl Account {
         self.brought = 0.0;
         self.damped = 0.0;
         self.staged = None;
+        self.drives.clear();
         self.parts = None;
         let known = start.ledger.energies.is_some();
         self.stored_is_missing = start.ledger.without_contacts || !known;
@@ -181,10 +185,14 @@ impl Account {
     /// the whole step only damping forces: others may hold an impact. `first` forgets earlier
     /// stages.
     pub(crate) fn tally_stage(&mut self, stage: Step<'_>, h: f64, first: bool, whole: bool) {
-        let mut work = match whole {
-            true => Ledger::default(),
-            false => self.impulses(stage, h, Power::End),
-        };
+        let mut work = Ledger::default();
+        match whole {
+            true => self.drives.clear(),
+            false => {
+                work = self.impulses(stage, h, Power::End);
+                self.drives.add_stage(stage, h, first);
+            }
+        }
         work.damping = -report::damping_work(stage, h, DampingLaw::Mean, &mut self.room);
         if let Some(before) = self.staged.filter(|_| !first) {
             work += before;
@@ -209,6 +217,7 @@ impl Account {
                 }
             }
         };
+        self.drives.enter(step, h, Power::Mean, &mut ledger);
         self.damped -= ledger.damping;
         if step.start.ledger.energies.is_some() {
             ledger.inputs = step.start.ledger.inputs;
@@ -232,6 +241,7 @@ impl Account {
             damping: found.damping,
             ..self.impulses(step, h, Power::Chord)
         };
+        self.drives.enter(step, h, Power::Chord, &mut ledger);
         ledger.forces = found.forces;
         for node in model.nodes() {
             let external = step.end.controls.external_on(node.velocity_range());
@@ -251,7 +261,27 @@ impl Account {
         self.ledger = ledger;
     }
 
-    /// Work of external forces, supports and rows for the time `h` (s), without damping forces.
+    /// Finds the forces and the jumps by which drives work in a step of length `h` (s), of which the
+    /// system has the targets at both ends.
+    pub(crate) fn find_drives(
+        &mut self,
+        system: &mut System,
+        start: &Motion,
+        end: &Motion,
+        h: f64,
+        driving: Driving,
+    ) {
+        self.drives.find(system, start, end, h, driving, &mut self.room);
+    }
+
+    /// Enters the work of the drives of compliances in a stage whose forces are their laws, as the
+    /// system has them, for the time `h` (s) that the method counts it for.
+    pub(crate) fn add_stage_by_laws(&mut self, system: &System, h: f64, first: bool) {
+        self.drives.add_stage_by_laws(system, h, first);
+    }
+
+    /// Work of external forces, supports and rows for the time `h` (s), without damping forces and
+    /// what drives rows.
     fn impulses(&mut self, step: Step<'_>, h: f64, power: Power) -> Ledger {
         let mut ledger = Ledger::default();
         let mean = |k: usize| 0.5 * (step.end.state.velocities[k] + step.start.state.velocities[k]);
@@ -277,44 +307,30 @@ impl Account {
             let Some(entry) = entry_of(&step.system.model, group, driven) else {
                 continue;
             };
+            if driven && entry != Entry::Impacts || power == Power::Chord {
+                continue;
+            }
             let first = step.system.model.node(group.node).first_velocity;
             let work: f64 = (0..group.size * group.count)
                 .map(|k| {
-                    let row = group.first_row + k;
-                    let lambda = step.end.multipliers[row];
                     let is_hard = step.system.evaluation.is_hard(group, k);
-                    match (group.component, power) {
-                        (ComponentId::ForceField(_), Power::End) if !is_hard => {
-                            h * lambda * step.system.row_motion[row].end.1
-                        }
-                        (ComponentId::ForceField(_), Power::Mean | Power::Chord) if !is_hard => {
-                            let motion = step.system.row_motion[row];
-                            if step.system.model.row_law(group) == RowLaw::Viscous {
-                                0.5 * h * lambda * (motion.start.1 + motion.end.1)
-                            } else {
-                                lambda * (motion.end.0 - motion.start.0)
-                            }
-                        }
-                        (_, Power::Chord) => {
-                            let motion = step.system.row_motion[row];
-                            lambda * (motion.end.0 - motion.start.0)
-                        }
-                        _ => h * lambda * mean(first + k),
+                    if driven && matches!(group.component, ComponentId::ForceField(_)) && !is_hard {
+                        return 0.0;
+                    }
+                    let work = h * step.end.multipliers[group.first_row + k] * mean(first + k);
+                    // What a drive does through a row of one side is no impact.
+                    match driven {
+                        true => work - self.drives.work(step, group, k, h, power),
+                        false => work,
                     }
                 })
                 .sum();
-            // What a drive does through a row of one side is no impact: a winch hauls its rope.
-            let hauled = match entry {
-                Entry::Impacts if driven => drive_work(step, group, h, power),
-                _ => 0.0,
-            };
-            ledger.motion += hauled;
             *match entry {
                 Entry::Motion => &mut ledger.motion,
                 Entry::Motors => &mut ledger.motors,
                 Entry::Friction => &mut ledger.friction,
                 Entry::Impacts => &mut ledger.impacts,
-            } += work - hauled;
+            } += work;
         }
         ledger
     }
@@ -401,28 +417,13 @@ impl Account {
 
 /// The velocity at which an impulse works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Power {
+pub(super) enum Power {
     /// The mean of both ends of the step.
     Mean,
     /// That of the end, of a stage.
     End,
     /// The displacement over the step, divided by its length.
     Chord,
-}
-
-/// Work of the prescribed motions of a group of rows for the time `h` (s): forces times the way
-/// that the motions go (J).
-fn drive_work(step: Step<'_>, group: &RowGroup, h: f64, power: Power) -> f64 {
-    let rows = group.first_row..group.first_row + group.size * group.count;
-    let one = |row: usize| {
-        let motion = step.system.row_motion[row];
-        let way = match power {
-            Power::Mean | Power::Chord => motion.end.0 - motion.start.0,
-            Power::End => h * motion.end.1,
-        };
-        step.end.multipliers[row] * way
-    };
-    rows.map(one).sum()
 }
 
 /// The force of damping laws that are not linear in the velocity, in the work that they are said to

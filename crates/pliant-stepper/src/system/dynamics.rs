@@ -4,7 +4,7 @@
 use super::{RowForces, System};
 use crate::Error;
 use crate::motion::Motion;
-use crate::observe::{Clash, DampingLaw, Residuals, Trace, correction_error};
+use crate::observe::{Clash, Driving, Residuals, Trace, correction_error};
 use pliant_kkt::Scheme;
 use pliant_model::{Evaluation, Model, Problem, Space, State};
 use pliant_solvers::{SolveReport, Status};
@@ -156,7 +156,7 @@ impl System {
         }
         self.take_rows_by_law();
         trace.scheme = trace.scheme.with_weights(0.5, 0.5);
-        trace.tally(self, start, end, h, DampingLaw::Mean);
+        trace.tally(self, start, end, h, Driving::Late);
         end.integrator.forget();
     }
 

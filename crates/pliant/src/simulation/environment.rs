@@ -8,10 +8,10 @@ use pliant_contact::ContactArea;
 use pliant_continuum::{
     RodForces, RodParts, SheetFields, SheetForces, SheetParts, ShellParts, SolidFields, SolidParts,
 };
-use pliant_model::{ComponentId, Field, ModelError, NodeId, PrescribedMotion, State};
+use pliant_model::{ComponentId, Field, ModelError, NodeId, PrescribedMotion, RowGroup, State};
 use pliant_solvers::complementarity::{ConeProfile, Problem};
 use pliant_stepper::contact::{ContactEvent, ContactFinder, ContactReading, ContactsReport, step};
-use pliant_stepper::observe;
+use pliant_stepper::observe::{self, energy};
 use pliant_stepper::sleep;
 use pliant_stepper::system::coordinates::{self, CoordinateDynamics};
 use std::borrow::Cow;
@@ -226,7 +226,8 @@ impl Simulation {
 
     /// Drives a hard constraint or a compliance from now on: its coordinates are held at the motion
     /// (a function of the time of the simulation) instead of at zero; `None` lets go. A hard row
-    /// whose motion jumps jumps with it: a velocity of jump over step.
+    /// whose motion jumps jumps with it: a velocity of jump over step. A compliance whose motion
+    /// jumps stores another energy at once; the difference is `inputs` of the next ledger.
     ///
     /// # Errors
     /// [`Error::Model`] if the component has no rows or the motion another number of coordinates.
@@ -235,8 +236,19 @@ impl Simulation {
         component: ComponentId,
         motion: Option<PrescribedMotion>,
     ) -> Result<(), Error> {
+        let own = |group: &&RowGroup| group.component == component;
+        let group = self.system.model.row_groups().iter().find(own).copied();
+        let before = group.and_then(|group| self.system.model.motion(&group).cloned());
         self.system.model.set_motion(component, motion)?;
-        self.motion.ledger.energies = None;
+        let after = group.and_then(|group| self.system.model.motion(&group));
+        match component {
+            ComponentId::ForceField(_) => {
+                let (system, now) = (&self.system, &self.motion);
+                let change = energy::change_by_targets(system, now, component, before.as_ref(), after);
+                self.motion.ledger.inputs += change;
+            }
+            _ => self.motion.ledger.energies = None,
+        }
         sleep::wake_component(&mut self.system, &mut self.motion, component);
         self.system.plan_row_motion(self.motion.time);
         Ok(())

@@ -15,6 +15,7 @@ mod coordinates;
 mod damping_ratio;
 mod distance_fields;
 mod driven_rows;
+mod drives;
 mod energy;
 mod enhanced;
 mod equivalences;

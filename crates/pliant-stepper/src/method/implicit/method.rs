@@ -8,7 +8,7 @@ use crate::integrator::{EndWeighted, Finished, ImplicitMethod, Past, Start};
 use crate::method::theta::recover;
 use crate::method::{Capabilities, Method};
 use crate::motion::Motion;
-use crate::observe::{DampingLaw, Trace};
+use crate::observe::{Driving, Trace};
 use crate::sleep;
 use crate::system::one_sided::StepEnd;
 use crate::system::{System, one_sided};
@@ -111,7 +111,8 @@ impl Method for Implicit {
             (method.weight(), weights.beta)
         };
         trace.scheme = scheme.with_weights(alpha, beta).with_step(h);
-        trace.tally(system, start, end, h, DampingLaw::Mean);
+        let driving = if own { Driving::Laws } else { Driving::Ends };
+        trace.tally(system, start, end, h, driving);
         trace.timings.update += clock.elapsed();
         let clock = Instant::now();
         recover(system, start, end, trace, h)?;

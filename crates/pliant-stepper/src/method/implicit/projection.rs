@@ -365,8 +365,8 @@ impl Projection {
         }
     }
 
-    /// Takes velocities to the hard rows. The impulses of rows that stop at the end of a whole step
-    /// are added to their multipliers, as those of its impact; a row that would pull is let go.
+    /// Takes velocities to the hard rows. Of a whole step, which gives them that of their way, their
+    /// impulses are added to the multipliers; one-sided rows that would pull are let go.
     fn project_velocities(
         &mut self,
         system: &mut System,
@@ -406,7 +406,7 @@ impl Projection {
             }
         }
         for (row, projected) in self.rows.iter().enumerate() {
-            if let Projected::Stopped { .. } = projected {
+            if way.is_whole() && *projected != Projected::Elastic && holds(projected) {
                 end.multipliers[row] += system.scratch.correction.mu[row] / way.h;
             }
         }

@@ -26,7 +26,7 @@ use crate::contact::{Turning, step as contact_step};
 use crate::method::theta::{Theta, recover};
 use crate::method::{Capabilities, Method};
 use crate::motion::Motion;
-use crate::observe::{DampingLaw, StageImpacts, Trace};
+use crate::observe::{Driving, StageImpacts, Trace};
 use crate::sleep;
 use crate::system::one_sided::{StepEnd, StoppingStep};
 use crate::system::{System, one_sided};
@@ -39,6 +39,11 @@ use std::time::Instant;
 
 /// The weight `g` of a stage.
 const GAIN: f64 = 1.0 - FRAC_1_SQRT_2;
+
+/// The impulse of a velocity that jumps at the start of a step by `dv`, `M dv`, over the length of the
+/// step and the decrease of its force from the first stage, `M dv/(g h)`, to the second,
+/// `M (1 - (1 - g)/g) dv/(g h)`: `g^2/(1 - g)`.
+const IMPULSE: f64 = GAIN * GAIN / (1.0 - GAIN);
 
 /// The name of its memory.
 const NAME: &str = "SDIRK2";
@@ -374,7 +379,11 @@ impl Sdirk2 {
         system.take_rows_by_law();
         trace.account.advance_memory(system, &mut end.state, h);
         trace.scheme = weights.with_weights(0.5, 0.5);
-        trace.tally(system, start, end, h, DampingLaw::Mean);
+        let driving = match stage.is_whole() {
+            true => Driving::Laws,
+            false => Driving::Stages { impulse: -IMPULSE },
+        };
+        trace.tally(system, start, end, h, driving);
         trace.timings.update += clock.elapsed();
         let clock = Instant::now();
         if stands {

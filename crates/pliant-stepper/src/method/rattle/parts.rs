@@ -2,7 +2,7 @@
 
 use super::Rattle;
 use crate::motion::Motion;
-use crate::observe::{DampingLaw, Trace};
+use crate::observe::{Driving, Trace};
 use crate::system::System;
 use crate::{Error, Ledger};
 use pliant_solvers::{SolveReport, Status};
@@ -65,7 +65,7 @@ impl Rattle {
             };
             let clock = Instant::now();
             trace.scheme = weights.with_step(share * h);
-            trace.tally(system, from, end, share * h, DampingLaw::Mean);
+            trace.tally(system, from, end, share * h, Driving::Late);
             ledger += trace.account.ledger;
             // The first part has entered what was set since the last step.
             end.ledger.inputs = 0.0;

@@ -237,10 +237,10 @@ pub(super) fn first(
 }
 
 /// Follows two parts that move to where they are deeper in each other than `allowed` (m), or by a
-/// tenth of it deeper than at the start if they are that deep there, and adds the points that are in each other then to the touches. Those
-/// have the normal of then, the gap of the start, and points with lever arms of half way, so that
-/// the velocities take the gap to that of the end but for terms of third order. The time when the
-/// depth is reached, if it is within the horizon.
+/// tenth of it deeper than at the start if they are that deep there, and adds the points that are in
+/// each other then to the touches. Those have the normal of then, the gap of the start, and points
+/// with lever arms of half way, so that the velocities take the gap to that of the end but for terms
+/// of third order. The time when the depth is reached, if it is within the horizon.
 pub(super) fn too_deep(
     a: &Part<'_>,
     b: &Part<'_>,

@@ -9,6 +9,7 @@ use pliant_model::Model;
 use super::World;
 use super::crossed::{self, Crossed, StraightWay};
 use super::found::Found;
+use super::passed::keep_passed;
 use super::pieces::{Motion, Pieces, Speeds};
 use super::workspace::Workspace;
 use crate::{Carrier, Contact, ContactError};
@@ -61,11 +62,11 @@ impl World {
             passing.clone_from(&pairs);
             pairs.retain(|&pair| self.moved_by(pair, horizon)[1] > shallow(pair));
             self.work.broad.pairs = pairs;
-            let found = self.narrow(horizon);
+            let mut found = self.narrow(horizon);
             if found.is_ok() {
                 self.keep_missed();
                 if self.missed.is_empty() {
-                    self.keep_passed(&passing, horizon, SHALLOW);
+                    found = keep_passed(self, &passing, horizon, SHALLOW);
                 }
             }
             self.work.passing = passing;

@@ -127,7 +127,7 @@ fn slender_bodies_do_not_pass_through_a_wall() {
     }
 }
 
-/// The same of a wall of triangles that has no thickness.
+/// A wall of triangles that has no thickness lets none pass either.
 #[test]
 fn slender_bodies_do_not_pass_through_a_sheet() {
     let wall = sheet();
